@@ -1,0 +1,2 @@
+//! The `cotangent` command line.
+fn main() {}
