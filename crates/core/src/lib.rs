@@ -1,1 +1,27 @@
-//! Placeholder of the first commit; see ARCHITECTURE.md for what goes here.
+//! The language of Cotangent: typed graphs, operations, and their derivatives.
+//!
+//! Start with [`primitive`]: what an operation is. [`graph`] is how programs are kept, [`transform`] how they are
+//! differentiated, [`reference`] what they mean, [`text`] how they are written.
+
+pub mod array;
+pub mod attr;
+pub mod dtype;
+pub mod emit;
+pub mod error;
+pub mod graph;
+pub mod ops;
+pub mod primitive;
+pub mod reference;
+pub mod shape;
+pub mod transform;
+
+pub use array::{Array, Data, Element, Scalar, Wide};
+pub use attr::{Attr, Attrs};
+pub use dtype::{C64, C128, DType, bf16, f16};
+pub use emit::Emit;
+pub use error::{Code, Error, Loc, Result};
+pub use graph::{Builder, Function};
+pub use ops::Op;
+pub use primitive::{Arg, Batched, Cost, Primitive, Sample, Val, Vals};
+pub use shape::{Dim, Env, Shape, Sym, Type};
+pub use transform::AdContext;

@@ -1,0 +1,388 @@
+//! Dense row-major arrays: constants, inputs and outputs of programs, and the reference interpreter's values.
+//!
+//! [`Array`] keeps elements in their own type and is cheap to clone. [`Wide`] is the reference interpreter's view of
+//! it: every float as `f64`, every complex number as a pair of them, every integer as `i128`; going back rounds or
+//! wraps once.
+
+use crate::bail;
+use crate::dtype::{C64, C128, DType, Kind, bf16, f16};
+use crate::error::Result;
+use crate::shape::Type;
+use std::fmt;
+use std::sync::Arc;
+
+/// A type of elements: the bridge between Rust's types and [`DType`].
+pub trait Element: Copy + PartialEq + fmt::Debug + Default + Send + Sync + 'static {
+    /// The matching element type.
+    const DTYPE: DType;
+    /// Wraps a vector.
+    fn wrap(data: Vec<Self>) -> Data;
+    /// The elements, if the data has this type.
+    fn slice(data: &Data) -> Option<&[Self]>;
+    /// Takes the elements out, copying only when they are shared.
+    fn take(data: Data) -> Option<Vec<Self>>;
+}
+
+macro_rules! elements {
+    ($($variant:ident $t:ty),*) => {
+        /// Elements by type.
+        #[derive(Clone, PartialEq)]
+        #[allow(missing_docs)]
+        pub enum Data { $($variant(Arc<Vec<$t>>)),* }
+
+        $(impl Element for $t {
+            const DTYPE: DType = DType::$variant;
+            fn wrap(data: Vec<$t>) -> Data { Data::$variant(Arc::new(data)) }
+            fn slice(data: &Data) -> Option<&[$t]> {
+                match data { Data::$variant(v) => Some(v), _ => None }
+            }
+            fn take(data: Data) -> Option<Vec<$t>> {
+                match data { Data::$variant(v) => Some(Arc::unwrap_or_clone(v)), _ => None }
+            }
+        })*
+
+        impl Data {
+            /// The element type.
+            pub fn dtype(&self) -> DType {
+                match self { $(Data::$variant(_) => DType::$variant),* }
+            }
+
+            /// Number of elements.
+            pub fn len(&self) -> usize {
+                match self { $(Data::$variant(v) => v.len()),* }
+            }
+        }
+
+        /// Runs a block with a type alias `$T` bound to the Rust type of a [`DType`](crate::DType):
+        /// `for_dtype!(dtype, T => size_of::<T>())`.
+        #[macro_export]
+        macro_rules! for_dtype {
+            ($dtype:expr, $T:ident => $body:expr) => {
+                match $dtype { $($crate::DType::$variant => { type $T = $t; $body })* }
+            };
+        }
+    };
+}
+
+// `$crate`-free paths inside `for_dtype!` resolve where it is used, so the element types are spelled in full there.
+elements!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
+    F16 f16, BF16 bf16, F32 f32, F64 f64, C64 C64, C128 C128);
+
+impl Data {
+    /// No elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A dense array in row-major order.
+#[derive(Clone, PartialEq)]
+pub struct Array {
+    shape: Vec<usize>,
+    data: Data,
+}
+
+impl Array {
+    /// From elements in row-major order; an error if their number is not the product of the extents.
+    pub fn from_vec<T: Element>(shape: impl Into<Vec<usize>>, data: Vec<T>) -> Result<Array> {
+        Array::from_data(shape, T::wrap(data))
+    }
+
+    /// As [`Array::from_vec`], for elements of a type known at run time.
+    pub fn from_data(shape: impl Into<Vec<usize>>, data: Data) -> Result<Array> {
+        let shape = shape.into();
+        if numel(&shape) != Some(data.len()) {
+            bail!(ShapeMismatch, "{} elements do not fill the shape {shape:?}", data.len());
+        }
+        Ok(Array { shape, data })
+    }
+
+    /// Rank 0.
+    pub fn scalar<T: Element>(value: T) -> Array {
+        Array { shape: Vec::new(), data: T::wrap(vec![value]) }
+    }
+
+    /// Rank 1.
+    pub fn vector<T: Element>(data: Vec<T>) -> Array {
+        Array { shape: vec![data.len()], data: T::wrap(data) }
+    }
+
+    /// One value everywhere.
+    pub fn full<T: Element>(shape: impl Into<Vec<usize>>, value: T) -> Result<Array> {
+        let shape = shape.into();
+        match numel(&shape) {
+            Some(n) if n.checked_mul(size_of::<T>()).is_some_and(|b| b <= isize::MAX as usize) => {
+                Ok(Array { data: T::wrap(vec![value; n]), shape })
+            }
+            _ => bail!(Limit, "an array of shape {shape:?} is larger than the address space"),
+        }
+    }
+
+    /// Zeros (false for booleans).
+    pub fn zeros(dtype: DType, shape: impl Into<Vec<usize>>) -> Result<Array> {
+        for_dtype!(dtype, T => Array::full(shape, T::default()))
+    }
+
+    /// The extents.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.data.dtype()
+    }
+
+    /// Element type and shape.
+    pub fn ty(&self) -> Type {
+        Type::new(self.dtype(), self.shape.as_slice())
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.data.len()
+    }
+
+    /// No elements.
+    pub fn is_empty(&self) -> bool {
+        self.data.is_empty()
+    }
+
+    /// The elements by type.
+    pub fn data(&self) -> &Data {
+        &self.data
+    }
+
+    /// The elements by type, owned.
+    pub fn into_data(self) -> Data {
+        self.data
+    }
+
+    /// The elements in row-major order, if they have type `T`.
+    pub fn as_slice<T: Element>(&self) -> Option<&[T]> {
+        T::slice(&self.data)
+    }
+
+    /// The same elements in another shape of the same size.
+    pub fn reshape(self, shape: impl Into<Vec<usize>>) -> Result<Array> {
+        Array::from_data(shape, self.data)
+    }
+
+    /// Every element as the interpreter computes with it.
+    pub fn wide(&self) -> Wide {
+        macro_rules! arms { ($w:ident, $f:expr; $($v:ident)*) => { match &self.data {
+            $(Data::$v(x) => Some(Wide::$w(x.iter().map($f).collect())),)* _ => None } } }
+        arms!(I, |&x| i128::from(x); Bool I8 I16 I32 I64 U8 U16 U32 U64)
+            .or_else(|| arms!(F, |&x| f64::from(x); F16 BF16 F32 F64))
+            .unwrap_or_else(|| match &self.data {
+                Data::C64(x) => Wide::C(x.iter().map(|z| C128::new(z.re.into(), z.im.into())).collect()),
+                Data::C128(x) => Wide::C(x.to_vec()),
+                _ => unreachable!("all element types are covered"),
+            })
+    }
+
+    /// Real parts as `f64`: convenient for tests and printing.
+    pub fn to_f64(&self) -> Vec<f64> {
+        match self.wide() {
+            Wide::F(v) => v,
+            Wide::I(v) => v.into_iter().map(|x| x as f64).collect(),
+            Wide::C(v) => v.into_iter().map(|z| z.re).collect(),
+        }
+    }
+
+    /// As complex numbers.
+    pub fn to_c128(&self) -> Vec<C128> {
+        match self.wide() {
+            Wide::C(v) => v,
+            _ => self.to_f64().into_iter().map(|x| C128::new(x, 0.0)).collect(),
+        }
+    }
+
+    /// Equal to the bit, NaN equal to NaN of any payload.
+    pub fn same_bits(&self, other: &Array) -> bool {
+        fn f(a: f64, b: f64) -> bool {
+            a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan())
+        }
+        self.shape == other.shape
+            && self.dtype() == other.dtype()
+            && match (self.wide(), other.wide()) {
+                (Wide::F(a), Wide::F(b)) => a.iter().zip(&b).all(|(a, b)| f(*a, *b)),
+                (Wide::C(a), Wide::C(b)) => a.iter().zip(&b).all(|(a, b)| f(a.re, b.re) && f(a.im, b.im)),
+                (Wide::I(a), Wide::I(b)) => a == b,
+                _ => false,
+            }
+    }
+}
+
+/// Product of the extents, `None` on overflow.
+pub fn numel(shape: &[usize]) -> Option<usize> {
+    if shape.contains(&0) {
+        return Some(0);
+    }
+    shape.iter().try_fold(1usize, |a, &d| a.checked_mul(d)).filter(|&n| n <= isize::MAX as usize)
+}
+
+/// Elements in the interpreter's arithmetic.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wide {
+    /// Floats.
+    F(Vec<f64>),
+    /// Complex numbers.
+    C(Vec<C128>),
+    /// Integers and booleans (0, 1).
+    I(Vec<i128>),
+}
+
+impl Wide {
+    /// Rounds (floats) or wraps (integers) to an element type of the same family.
+    pub fn narrow(self, dtype: DType, shape: impl Into<Vec<usize>>) -> Result<Array> {
+        let data = match self {
+            Wide::F(v) => match dtype {
+                DType::F16 => f16::wrap(v.into_iter().map(f16::from_f64).collect()),
+                DType::BF16 => bf16::wrap(v.into_iter().map(bf16::from_f64).collect()),
+                DType::F32 => f32::wrap(v.into_iter().map(|x| x as f32).collect()),
+                _ => f64::wrap(v),
+            },
+            Wide::C(v) => match dtype {
+                DType::C64 => C64::wrap(v.into_iter().map(|z| C64::new(z.re as f32, z.im as f32)).collect()),
+                _ => C128::wrap(v),
+            },
+            Wide::I(v) => {
+                macro_rules! ints { ($($t:ident $e:ident)*) => { match dtype {
+                    $(DType::$e => <$t>::wrap(v.into_iter().map(|x| x as $t).collect()),)*
+                    _ => bool::wrap(v.into_iter().map(|x| x != 0).collect()) } } }
+                ints!(i8 I8 i16 I16 i32 I32 i64 I64 u8 U8 u16 U16 u32 U32 u64 U64)
+            }
+        };
+        debug_assert_eq!(data.dtype(), dtype, "the family of an element type is its own");
+        Array::from_data(shape, data)
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        match self {
+            Wide::F(v) => v.len(),
+            Wide::C(v) => v.len(),
+            Wide::I(v) => v.len(),
+        }
+    }
+
+    /// No elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Elements at these positions, in this order: every operation that only moves data.
+    pub fn pick(&self, at: impl Iterator<Item = usize>) -> Wide {
+        match self {
+            Wide::F(v) => Wide::F(at.map(|i| v[i]).collect()),
+            Wide::C(v) => Wide::C(at.map(|i| v[i]).collect()),
+            Wide::I(v) => Wide::I(at.map(|i| v[i]).collect()),
+        }
+    }
+}
+
+/// One element of any type, as written in a program.
+#[derive(Clone, Copy, Debug)]
+pub enum Scalar {
+    /// Integer or boolean.
+    I(i128),
+    /// Float.
+    F(f64),
+    /// Complex.
+    C(C128),
+}
+
+impl Scalar {
+    /// The value in another family: integers become floats, reals complex. Floats truncate toward zero.
+    pub fn cast(self, dtype: DType) -> Scalar {
+        match (self, dtype.kind()) {
+            (Scalar::I(i), Kind::Float) => Scalar::F(i as f64),
+            (Scalar::I(i), Kind::Complex) => Scalar::C(C128::new(i as f64, 0.0)),
+            (Scalar::I(i), Kind::Bool) => Scalar::I((i != 0) as i128),
+            (Scalar::F(x), Kind::Complex) => Scalar::C(C128::new(x, 0.0)),
+            (Scalar::F(x), Kind::Int) => Scalar::I(x as i128),
+            (Scalar::F(x), Kind::Bool) => Scalar::I((x != 0.0) as i128),
+            (Scalar::C(z), Kind::Float) => Scalar::F(z.re),
+            (Scalar::C(z), Kind::Int | Kind::Bool) => Scalar::F(z.re).cast(dtype),
+            (s, _) => s,
+        }
+    }
+
+    /// A rank-0 array of the element type.
+    pub fn array(self, dtype: DType) -> Array {
+        self.full(dtype, Vec::new()).expect("one element fits")
+    }
+
+    /// An array with this value everywhere.
+    pub fn full(self, dtype: DType, shape: Vec<usize>) -> Result<Array> {
+        let one = match self.cast(dtype) {
+            Scalar::I(i) => Wide::I(vec![i]),
+            Scalar::F(x) => Wide::F(vec![x]),
+            Scalar::C(z) => Wide::C(vec![z]),
+        };
+        let one = one.narrow(dtype, Vec::new())?;
+        for_dtype!(dtype, T => Array::full(shape, T::slice(one.data()).expect("the element type just made")[0]))
+    }
+
+    fn key(self) -> (u8, i128, u64, u64) {
+        match self {
+            Scalar::I(i) => (0, i, 0, 0),
+            Scalar::F(x) => (1, 0, x.to_bits(), 0),
+            Scalar::C(z) => (2, 0, z.re.to_bits(), z.im.to_bits()),
+        }
+    }
+}
+
+impl PartialEq for Scalar {
+    /// Bitwise: `-0 != 0`, NaN equals itself.
+    fn eq(&self, other: &Scalar) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Scalar {}
+
+impl std::hash::Hash for Scalar {
+    fn hash<H: std::hash::Hasher>(&self, h: &mut H) {
+        self.key().hash(h);
+    }
+}
+
+impl From<f64> for Scalar {
+    fn from(x: f64) -> Scalar {
+        Scalar::F(x)
+    }
+}
+
+impl From<i64> for Scalar {
+    fn from(x: i64) -> Scalar {
+        Scalar::I(x.into())
+    }
+}
+
+impl From<bool> for Scalar {
+    fn from(x: bool) -> Scalar {
+        Scalar::I(x.into())
+    }
+}
+
+impl From<C128> for Scalar {
+    fn from(x: C128) -> Scalar {
+        Scalar::C(x)
+    }
+}
+
+impl fmt::Debug for Array {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 12;
+        write!(f, "{} {{", self.ty())?;
+        let dots = if self.len() > SHOWN { ", .." } else { "" };
+        match self.wide().pick(0..self.len().min(SHOWN)) {
+            Wide::F(v) => write!(f, "{v:?}{dots}")?,
+            Wide::C(v) => write!(f, "{:?}{dots}", v.iter().map(|z| (z.re, z.im)).collect::<Vec<_>>())?,
+            Wide::I(v) => write!(f, "{v:?}{dots}")?,
+        }
+        f.write_str("}")
+    }
+}

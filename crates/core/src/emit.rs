@@ -1,0 +1,74 @@
+//! The emitter: where rules and composites write.
+//!
+//! Methods take `&self` and failures are kept by the emitter (the first one wins, later values are poison), so a
+//! formula reads as a formula: `cx.mul(x, cx.cos(y))`.
+
+use crate::error::{Error, Loc};
+use crate::graph::Function;
+use crate::ops::Op;
+use crate::primitive::{Val, Vals};
+use crate::shape::{Sym, Type};
+use crate::transform::Session;
+
+/// Something that operations can be written to: a graph under construction, or a runtime that computes at once.
+pub trait Emit {
+    /// Writes one operation and returns its results; after a failure, as many poison values.
+    fn emit(&self, op: Op, operands: &[Val]) -> Vals;
+
+    /// The type of a value (of rank 0 for poison).
+    fn ty(&self, v: Val) -> Type;
+
+    /// Keeps an error; the first one is reported.
+    fn fail(&self, e: Error);
+
+    /// Whether an error is kept.
+    fn failed(&self) -> bool;
+
+    /// Rules, numerics and memoised region transforms in force.
+    fn session(&self) -> &Session;
+
+    /// The place that the next operations are attributed to.
+    fn set_loc(&self, loc: Loc) {
+        let _ = loc;
+    }
+
+    /// The place in force.
+    fn loc(&self) -> Loc {
+        Loc::None
+    }
+
+    /// A symbol name that this function does not use yet.
+    fn fresh_sym(&self, base: &str) -> Sym {
+        base.into()
+    }
+}
+
+impl dyn Emit + '_ {
+    /// Writes an operation with one result.
+    pub fn op(&self, op: impl Into<Op>, operands: &[Val]) -> Val {
+        let r = self.emit(op.into(), operands);
+        debug_assert_eq!(r.len(), 1);
+        r[0]
+    }
+
+    /// The zero of a type.
+    pub fn zeros(&self, ty: &Type) -> Val {
+        self.op(self.session().zeros(ty), &[])
+    }
+
+    /// Writes the equations of `f` applied to `args`, and returns its results.
+    pub fn inline(&self, f: &Function, args: &[Val]) -> Vec<Val> {
+        let mut map = vec![Val::POISON; f.len()];
+        for (p, &a) in f.params().iter().zip(args) {
+            map[p.index()] = a;
+        }
+        for e in f.eqns() {
+            let x: Vals = f.operands(e).iter().map(|v| map[v.index()]).collect();
+            self.set_loc(e.loc);
+            for (r, y) in e.results().zip(self.emit(e.op.clone(), &x)) {
+                map[r.index()] = y;
+            }
+        }
+        f.results().iter().map(|r| map[r.index()]).collect()
+    }
+}

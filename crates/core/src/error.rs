@@ -1,0 +1,174 @@
+//! Errors with a stable code, a message that says what would be right, and a place.
+//!
+//! A user's mistake is an [`Error`]; our own bug is a panic. Codes are what programs match on and never change.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Result with our error.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong, as a name that programs may rely on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Code {
+    /// Text that does not follow the grammar.
+    Syntax,
+    UnknownOperation,
+    UnknownName,
+    DuplicateName,
+    UnknownDType,
+    /// Wrong number of operands, results, tangents or attributes of an operation.
+    Arity,
+    /// An attribute is missing, unknown or out of range.
+    Attribute,
+    ShapeMismatch,
+    DTypeMismatch,
+    /// A structural invariant of a graph does not hold (see `verify`).
+    Invalid,
+    NonScalarOutput,
+    ComplexLoss,
+    IntegerInput,
+    IntegerOutput,
+    NoRule,
+    NotLinear,
+    RuleArity,
+    RuleType,
+    SeedMismatch,
+    TangentMismatch,
+    BranchMismatch,
+    CarryMismatch,
+    ForeignValue,
+    Unbound,
+    GraphFreed,
+    ModifiedInPlace,
+    CustomVjpForward,
+    EffectInCheckpoint,
+    RankVaries,
+    ReverseWhile,
+    OutOfBounds,
+    /// A limit of this library: nesting, size, memory.
+    Limit,
+    /// An input file or array is missing or malformed.
+    Input,
+    /// Reading or writing failed.
+    Io,
+}
+
+/// Where an equation was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Loc {
+    /// Not known, or made by a transform from nothing in particular.
+    #[default]
+    None,
+    /// Line and column (both from 1) of a text.
+    Text(u32, u32),
+    /// A place in a Rust program.
+    Rust(&'static std::panic::Location<'static>),
+}
+
+impl fmt::Display for Loc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Loc::None => Ok(()),
+            Loc::Text(line, col) => write!(f, "{line}:{col}"),
+            Loc::Rust(l) => write!(f, "{}:{}", l.file(), l.line()),
+        }
+    }
+}
+
+/// An error: code, message, place and further lines of help.
+#[derive(Clone)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone)]
+struct Inner {
+    code: Code,
+    message: String,
+    loc: Loc,
+    file: Option<Arc<str>>,
+    notes: Vec<String>,
+}
+
+impl Error {
+    /// A new error without a place.
+    pub fn new(code: Code, message: impl Into<String>) -> Error {
+        Error(Box::new(Inner { code, message: message.into(), loc: Loc::None, file: None, notes: Vec::new() }))
+    }
+
+    /// The stable code.
+    pub fn code(&self) -> Code {
+        self.0.code
+    }
+
+    /// The message without place and notes.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The place, if known.
+    pub fn loc(&self) -> Loc {
+        self.0.loc
+    }
+
+    /// Sets the place unless an inner one is known already.
+    pub fn at(mut self, loc: Loc) -> Error {
+        if self.0.loc == Loc::None {
+            self.0.loc = loc;
+        }
+        self
+    }
+
+    /// Sets the file name shown before the place.
+    pub fn in_file(mut self, file: &str) -> Error {
+        self.0.file.get_or_insert_with(|| file.into());
+        self
+    }
+
+    /// Adds a line of context or help.
+    pub fn note(mut self, note: impl Into<String>) -> Error {
+        self.0.notes.push(note.into());
+        self
+    }
+
+    /// The further lines.
+    pub fn notes(&self) -> &[String] {
+        &self.0.notes
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { code, message, loc, file, notes } = &*self.0;
+        match (file, loc) {
+            (Some(file), Loc::None | Loc::Rust(_)) => write!(f, "{file}: ")?,
+            (Some(file), Loc::Text(..)) => write!(f, "{file}:{loc}: ")?,
+            (None, Loc::Text(..)) => write!(f, "{loc}: ")?,
+            (None, _) => {}
+        }
+        write!(f, "{message} [{code:?}]")?;
+        if let Loc::Rust(_) = loc {
+            write!(f, "\n  at {loc}")?;
+        }
+        for note in notes {
+            write!(f, "\n  {note}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Returns early with an [`Error`]: `bail!(ShapeMismatch, "... {x}")`.
+#[macro_export]
+macro_rules! bail {
+    ($code:ident, $($arg:tt)*) => {
+        return Err($crate::Error::new($crate::Code::$code, format!($($arg)*)))
+    };
+}

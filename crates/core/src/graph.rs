@@ -1,0 +1,395 @@
+//! The graph: a flat arena of equations, ascending ids = topological order.
+//!
+//! A [`Function`] is closed: bodies of control flow get what they use as operands. Nothing here is recursive but the
+//! nesting of bodies, which is limited ([`MAX_DEPTH`]); dropping a function is dropping a few vectors.
+
+use crate::bail;
+use crate::emit::Emit;
+use crate::error::{Code, Error, Loc, Result};
+use crate::ops::Op;
+use crate::primitive::{Cost, Val, Vals};
+use crate::shape::{Dim, Sym, Type};
+use crate::transform::Session;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// How deep bodies may nest: every transform recurses over nesting, and must do so on a small stack.
+pub const MAX_DEPTH: u32 = 24;
+
+/// One equation: `results = op(operands)`.
+#[derive(Clone, Debug)]
+pub struct Eqn {
+    /// The operation.
+    pub op: Op,
+    operands: (u32, u32),
+    first: u32,
+    count: u32,
+    /// Where it was written.
+    pub loc: Loc,
+}
+
+impl Eqn {
+    /// The values it defines: consecutive.
+    pub fn results(&self) -> impl ExactSizeIterator<Item = Val> + DoubleEndedIterator + Clone + use<> {
+        (self.first..self.first + self.count).map(Val)
+    }
+}
+
+/// What defines a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Def {
+    /// The parameter at this position.
+    Param(usize),
+    /// A result of the equation at this position.
+    Eqn(usize),
+}
+
+/// A closed function: parameters, equations in topological order, results.
+#[derive(Clone, Debug, Default)]
+pub struct Function {
+    /// Its name, without `@`.
+    pub name: Arc<str>,
+    params: Vec<Val>,
+    eqns: Vec<Eqn>,
+    pool: Vec<Val>,
+    types: Vec<Type>,
+    /// The defining equation of each value, or `PARAM_BIT | position`.
+    defs: Vec<u32>,
+    names: Vec<Option<Arc<str>>>,
+    results: Vec<Val>,
+    depth: u32,
+}
+
+const PARAM_BIT: u32 = 1 << 31;
+
+impl Function {
+    /// Parameters in order.
+    pub fn params(&self) -> &[Val] {
+        &self.params
+    }
+
+    /// Results in order; a value may stand twice.
+    pub fn results(&self) -> &[Val] {
+        &self.results
+    }
+
+    /// Equations in topological order.
+    pub fn eqns(&self) -> &[Eqn] {
+        &self.eqns
+    }
+
+    /// The operands of one of its equations.
+    pub fn operands(&self, e: &Eqn) -> &[Val] {
+        &self.pool[e.operands.0 as usize..e.operands.1 as usize]
+    }
+
+    /// The type of a value.
+    pub fn ty(&self, v: Val) -> &Type {
+        &self.types[v.index()]
+    }
+
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        self.types.len()
+    }
+
+    /// No values at all.
+    pub fn is_empty(&self) -> bool {
+        self.types.is_empty()
+    }
+
+    /// All values, parameters included.
+    pub fn vals(&self) -> impl Iterator<Item = Val> + use<> {
+        (0..self.types.len() as u32).map(Val)
+    }
+
+    /// What defines a value.
+    pub fn def(&self, v: Val) -> Def {
+        match self.defs[v.index()] {
+            d if d & PARAM_BIT != 0 => Def::Param((d & !PARAM_BIT) as usize),
+            d => Def::Eqn(d as usize),
+        }
+    }
+
+    /// The name a person gave to a value.
+    pub fn name_of(&self, v: Val) -> Option<&Arc<str>> {
+        self.names[v.index()].as_ref()
+    }
+
+    /// The value of this name (without `%`).
+    pub fn find(&self, name: &str) -> Option<Val> {
+        self.names.iter().position(|n| n.as_deref() == Some(name)).map(Val::from_index)
+    }
+
+    /// How a message refers to a value: `%x`, or `%7` where it has no name.
+    pub fn show(&self, v: Val) -> String {
+        self.name_of(v).map_or_else(|| format!("%{}", v.0), |n| format!("%{n}"))
+    }
+
+    /// Types of the parameters.
+    pub fn param_types(&self) -> Vec<Type> {
+        self.params.iter().map(|&v| self.ty(v).clone()).collect()
+    }
+
+    /// Types of the results.
+    pub fn result_types(&self) -> Vec<Type> {
+        self.results.iter().map(|&v| self.ty(v).clone()).collect()
+    }
+
+    /// Whether a value is a constant zero.
+    pub fn is_zero(&self, v: Val) -> bool {
+        matches!(self.def(v), Def::Eqn(i) if self.eqns[i].op.is_zeros())
+    }
+
+    /// The same equations with other results.
+    pub fn with_results(mut self, results: &[Val]) -> Function {
+        self.results = results.to_vec();
+        self
+    }
+
+    /// Symbols replaced everywhere, in bodies too. Symbols that operations bind stay.
+    pub fn subst(&self, f: &dyn Fn(&Sym) -> Option<Dim>) -> Function {
+        let mut out = self.clone();
+        for t in &mut out.types {
+            *t = t.subst(f);
+        }
+        for e in &mut out.eqns {
+            if let Some(op) = e.op.map_dims(&|d| d.subst(f)) {
+                e.op = op;
+            }
+            let regions = e.op.regions();
+            if !regions.is_empty() {
+                let regions: Vec<_> = regions.into_iter().map(|r| Arc::new(r.subst(f))).collect();
+                e.op = e.op.with_regions(&regions);
+            }
+        }
+        out
+    }
+
+    /// Depth of nested bodies: 0 for none.
+    pub fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// Which values the results need (of these results, by position; all if `None`).
+    pub fn needed(&self, results: Option<&[bool]>) -> Vec<bool> {
+        self.needed_for(results, &[])
+    }
+
+    /// As [`Function::needed`], and what these values need.
+    pub fn needed_for(&self, results: Option<&[bool]>, also: &[Val]) -> Vec<bool> {
+        let mut need = vec![false; self.len()];
+        for v in also {
+            need[v.index()] = true;
+        }
+        for (i, r) in self.results.iter().enumerate() {
+            need[r.index()] |= results.is_none_or(|m| m[i]);
+        }
+        for e in self.eqns.iter().rev() {
+            if e.results().any(|r| need[r.index()]) {
+                for &x in self.operands(e) {
+                    need[x.index()] = true;
+                }
+            }
+        }
+        need
+    }
+
+    /// Symbols that operations of this function decide while running.
+    pub fn bound_syms(&self) -> FxHashSet<Sym> {
+        self.eqns.iter().flat_map(|e| e.op.binds()).collect()
+    }
+
+    /// The sum of the costs of its equations; bodies count as their operation says.
+    pub fn cost(&self) -> Cost {
+        let mut total = Cost::default();
+        for e in &self.eqns {
+            let x: Vec<Type> = self.operands(e).iter().map(|&v| self.ty(v).clone()).collect();
+            let y: Vec<Type> = e.results().map(|v| self.ty(v).clone()).collect();
+            total += e.op.cost(&x, &y);
+        }
+        total
+    }
+
+    /// The same function under another name.
+    pub fn renamed(mut self, name: &str) -> Function {
+        self.name = name.into();
+        self
+    }
+
+    /// The result types when called with these operand types: symbols of the parameters are bound to the operands'
+    /// extents. An error if a type does not fit.
+    pub fn apply_types(&self, x: &[Type]) -> Result<Vec<Type>> {
+        if x.len() != self.params.len() {
+            bail!(Arity, "`{}` takes {} operands, got {}", self.name, self.params.len(), x.len());
+        }
+        let bound = self.bind(x);
+        let f = |s: &Sym| bound.get(s).cloned();
+        for (&p, t) in self.params.iter().zip(x) {
+            let want = self.ty(p).subst(&f);
+            if want.differs(t) {
+                bail!(ShapeMismatch, "`{}` takes {want} for {}, got {t}", self.name, self.show(p));
+            }
+        }
+        Ok(self.results.iter().map(|&r| self.ty(r).subst(&f)).collect())
+    }
+
+    /// What the parameters' symbols are for operands of these types.
+    pub fn bind(&self, x: &[Type]) -> FxHashMap<Sym, Dim> {
+        let mut bound = FxHashMap::default();
+        for (&p, t) in self.params.iter().zip(x) {
+            for (d, have) in self.ty(p).shape.iter().zip(t.shape.iter()) {
+                if let Some(s) = d.as_sym() {
+                    bound.entry(s.clone()).or_insert_with(|| have.clone());
+                }
+            }
+        }
+        bound
+    }
+}
+
+/// A function under construction.
+pub struct Builder {
+    session: Session,
+    state: RefCell<State>,
+}
+
+#[derive(Default)]
+struct State {
+    f: Function,
+    loc: Loc,
+    error: Option<Error>,
+    syms: FxHashSet<Sym>,
+}
+
+impl State {
+    fn push(&mut self, ty: Type, def: u32) -> Val {
+        for d in ty.shape.iter() {
+            d.syms(&mut |s| {
+                if !self.syms.contains(s) {
+                    self.syms.insert(s.clone());
+                }
+            });
+        }
+        let v = Val::from_index(self.f.types.len());
+        self.f.types.push(ty);
+        self.f.defs.push(def);
+        self.f.names.push(None);
+        v
+    }
+
+    fn emit(&mut self, op: Op, operands: &[Val]) -> Result<Vals> {
+        if let Some(v) = operands.iter().find(|v| v.index() >= self.f.types.len()) {
+            bail!(ForeignValue, "%{} belongs to another graph", v.0);
+        }
+        let types: smallvec::SmallVec<[Type; 4]> = operands.iter().map(|v| self.f.types[v.index()].clone()).collect();
+        let results = op.infer(&types).map_err(|e| e.at(self.loc))?;
+        let depth = op.regions().iter().map(|r| r.depth + 1).max().unwrap_or(0);
+        if depth > MAX_DEPTH {
+            bail!(Limit, "bodies nest deeper than {MAX_DEPTH} levels at `{}`", op.name());
+        }
+        self.f.depth = self.f.depth.max(depth);
+        let start = self.f.pool.len() as u32;
+        self.f.pool.extend_from_slice(operands);
+        let eqn = self.f.eqns.len() as u32;
+        let first = self.f.types.len() as u32;
+        let count = results.len() as u32;
+        self.f.eqns.push(Eqn { op, operands: (start, self.f.pool.len() as u32), first, count, loc: self.loc });
+        Ok(results.into_iter().map(|t| self.push(t, eqn)).collect())
+    }
+}
+
+impl Builder {
+    /// An empty function.
+    pub fn new(name: &str, session: Session) -> Builder {
+        let f = Function { name: name.into(), ..Function::default() };
+        Builder { session, state: RefCell::new(State { f, ..State::default() }) }
+    }
+
+    /// Adds a parameter. Parameters may come between equations.
+    pub fn param(&self, ty: Type, name: Option<&str>) -> Val {
+        let mut s = self.state.borrow_mut();
+        let def = PARAM_BIT | s.f.params.len() as u32;
+        let v = s.push(ty, def);
+        s.f.names[v.index()] = name.map(Into::into);
+        s.f.params.push(v);
+        v
+    }
+
+    /// Gives a value a name, if it has none.
+    pub fn set_name(&self, v: Val, name: &str) {
+        if v != Val::POISON {
+            self.state.borrow_mut().f.names[v.index()].get_or_insert_with(|| name.into());
+        }
+    }
+
+    /// The first error, taken out.
+    pub fn take_error(&self) -> Option<Error> {
+        self.state.borrow_mut().error.take()
+    }
+
+    /// The function with these results, or the first error.
+    pub fn finish(self, results: &[Val]) -> Result<Function> {
+        let State { mut f, error, .. } = self.state.into_inner();
+        match error {
+            Some(e) => Err(e),
+            None => {
+                f.results = results.to_vec();
+                Ok(f)
+            }
+        }
+    }
+}
+
+impl Emit for Builder {
+    fn emit(&self, op: Op, operands: &[Val]) -> Vals {
+        let count = op.results();
+        if !operands.contains(&Val::POISON) {
+            let r = self.state.borrow_mut().emit(op, operands);
+            match r {
+                Ok(v) => return v,
+                Err(e) => self.fail(e),
+            }
+        }
+        debug_assert!(self.failed());
+        smallvec::smallvec![Val::POISON; count]
+    }
+
+    fn ty(&self, v: Val) -> Type {
+        let s = self.state.borrow();
+        s.f.types.get(v.index()).cloned().unwrap_or_else(|| Type::scalar(crate::DType::F64))
+    }
+
+    fn fail(&self, e: Error) {
+        self.state.borrow_mut().error.get_or_insert(e);
+    }
+
+    fn failed(&self) -> bool {
+        self.state.borrow().error.is_some()
+    }
+
+    fn session(&self) -> &Session {
+        &self.session
+    }
+
+    fn set_loc(&self, loc: Loc) {
+        self.state.borrow_mut().loc = loc;
+    }
+
+    fn loc(&self) -> Loc {
+        self.state.borrow().loc
+    }
+
+    fn fresh_sym(&self, base: &str) -> Sym {
+        let mut s = self.state.borrow_mut();
+        let name: Sym = (0..).map(|i| format!("{base}{i}").into()).find(|n| !s.syms.contains(n)).expect("endless");
+        s.syms.insert(name.clone());
+        name
+    }
+}
+
+/// The error of a value that its function does not have.
+pub fn unbound(f: &Function, v: Val) -> Error {
+    Error::new(Code::Unbound, format!("%{} is not a value of `{}`", v.0, f.name))
+}

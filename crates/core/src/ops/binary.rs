@@ -1,0 +1,332 @@
+//! Elementwise functions of two operands of one shape and element type: a table, a row per function.
+
+use super::support::{batch_elementwise, cost_per_element, same_shape};
+use super::{Entry, Op, Spelled, arity};
+use crate::array::{Array, Wide};
+use crate::bail;
+use crate::dtype::{C128, DType, Kind};
+use crate::emit::Emit;
+use crate::error::Result;
+use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
+use crate::shape::{Dim, Env, Type};
+use crate::transform::{Lin, Lv};
+
+/// The functions; [`Binary::def`] says what each is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Binary {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    /// `x * t` where a zero `t` gives zero whatever `x` is; linear in `t` only. Derivatives in strong-zero mode use it.
+    MulStrongZero,
+}
+
+/// In which operands a row is linear, the other held fixed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Linearity {
+    /// In none.
+    No,
+    /// In both together (and neither alone): sums.
+    Both,
+    /// In either alone: products.
+    Either,
+    /// In the first alone.
+    First,
+    /// In the second alone.
+    Second,
+}
+
+/// Operands, results and tangents of a row's derivative.
+pub struct At {
+    /// First operand.
+    pub x: Val,
+    /// Second operand.
+    pub y: Val,
+    /// Result.
+    pub out: Val,
+    /// Tangent of the first operand.
+    pub tx: Option<Lv>,
+    /// Tangent of the second operand.
+    pub ty: Option<Lv>,
+}
+
+/// What a row says of its function.
+pub struct BinaryDef {
+    /// The function.
+    pub op: Binary,
+    /// Its name in the text form.
+    pub name: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    /// Whether it is defined on an element type (of operands and result).
+    pub types: fn(DType) -> bool,
+    /// Its value on reals.
+    pub real: fn(f64, f64) -> f64,
+    /// Its value on complex numbers.
+    pub complex: fn(C128, C128) -> C128,
+    /// Its value on integers and booleans; the result is wrapped to the type.
+    pub int: fn(i128, i128, DType) -> i128,
+    /// Intervals where it is smooth, for samples.
+    pub domain: [(f64, f64); 2],
+    /// Work per element, in additions.
+    pub flops: f64,
+    /// The derivative.
+    pub linearize: fn(&Lin<'_>, &At) -> Option<Lv>,
+    /// Linearity, from which `linear_in` follows.
+    pub linear: Linearity,
+    /// The adjoint, for rows with some linearity.
+    pub transpose: Option<fn(&dyn Emit, &[Arg], Val) -> Vec<Option<Val>>>,
+}
+
+fn numeric(d: DType) -> bool {
+    d != DType::Bool
+}
+
+fn no_int(_: i128, _: i128, _: DType) -> i128 {
+    unreachable!("the type rule admits no integers")
+}
+
+/// A row with the parts that most share.
+const fn row(op: Binary, name: &'static str, doc: &'static str) -> BinaryDef {
+    BinaryDef {
+        op,
+        name,
+        doc,
+        types: numeric,
+        real: |x, _| x,
+        complex: |x, _| x,
+        int: no_int,
+        domain: [(-2.0, 2.0), (-2.0, 2.0)],
+        flops: 1.0,
+        linearize: |_, _| None,
+        linear: Linearity::No,
+        transpose: None,
+    }
+}
+
+/// The table, in the order of the enum.
+pub static BINARY: &[BinaryDef] = &[
+    BinaryDef {
+        types: |_| true,
+        real: |x, y| x + y,
+        complex: |x, y| x + y,
+        int: |x, y, d| if d == DType::Bool { x | y } else { x + y },
+        linearize: |cx, a| cx.sum_opt(a.tx, a.ty),
+        linear: Linearity::Both,
+        transpose: Some(|_, _, ct| vec![Some(ct), Some(ct)]),
+        ..row(Binary::Add, "add", "x + y; on booleans the logical or")
+    },
+    BinaryDef {
+        real: |x, y| x - y,
+        complex: |x, y| x - y,
+        int: |x, y, _| x - y,
+        linearize: |cx, a| match (a.tx, a.ty) {
+            (Some(x), Some(y)) => Some(cx.apply1(Binary::Sub, &[x.into(), y.into()])),
+            (x, y) => x.or_else(|| Some(cx.lneg(y?))),
+        },
+        linear: Linearity::Both,
+        transpose: Some(|cx, _, ct| vec![Some(ct), Some(cx.neg(ct))]),
+        ..row(Binary::Sub, "sub", "x - y")
+    },
+    BinaryDef {
+        types: |_| true,
+        real: |x, y| x * y,
+        complex: |x, y| x * y,
+        int: |x, y, _| x.wrapping_mul(y),
+        linearize: |cx, a| {
+            let tx = a.tx.map(|t| cx.scale(a.y, t));
+            let ty = a.ty.map(|t| cx.scale(a.x, t));
+            cx.sum_opt(tx, ty)
+        },
+        linear: Linearity::Either,
+        transpose: Some(|cx, x, ct| transpose_product(cx, Binary::Mul, x, ct)),
+        ..row(Binary::Mul, "mul", "x * y; on booleans the logical and")
+    },
+    BinaryDef {
+        real: |x, y| x / y,
+        complex: |x, y| x / y,
+        int: |x, y, _| if y == 0 { -1 } else { x / y },
+        domain: [(-2.0, 2.0), (0.5, 2.0)],
+        flops: 4.0,
+        // d(x/y) = (dx - out dy) / y: one division for both tangents.
+        linearize: |cx, a| {
+            let ty = a.ty.map(|t| cx.lneg(cx.scale(a.out, t)));
+            Some(cx.unscale(cx.sum_opt(a.tx, ty)?, a.y))
+        },
+        linear: Linearity::First,
+        transpose: Some(|cx, x, ct| {
+            let y = x[1].val().map(|y| cx.conj(y));
+            vec![y.map(|y| cx.div(ct, y)), None]
+        }),
+        ..row(Binary::Div, "div", "x / y; integers truncate toward zero, x / 0 = -1")
+    },
+    BinaryDef {
+        types: |d| d.has_tangent(),
+        real: |x, y| if y == 0.0 { 0.0 } else { x * y },
+        complex: |x, y| if y == C128::ZERO { y } else { x * y },
+        linearize: |cx, a| {
+            let tx = a.tx.map(|t| cx.scale(a.y, t));
+            let ty = a.ty.map(|t| cx.scale(a.x, t));
+            cx.sum_opt(tx, ty)
+        },
+        linear: Linearity::Second,
+        transpose: Some(|cx, x, ct| transpose_product(cx, Binary::MulStrongZero, x, ct)),
+        ..row(Binary::MulStrongZero, "mul_strong_zero", "x * t, zero where t is zero")
+    },
+];
+
+fn transpose_product(cx: &dyn Emit, op: Binary, x: &[Arg], ct: Val) -> Vec<Option<Val>> {
+    let by = |other: &Arg| other.val().map(|v| cx.op(op, &[cx.conj(v), ct]));
+    vec![by(&x[1]), by(&x[0])]
+}
+
+impl Binary {
+    /// Its row.
+    pub fn def(self) -> &'static BinaryDef {
+        &BINARY[self as usize]
+    }
+}
+
+impl Primitive for Binary {
+    fn name(&self) -> &str {
+        self.def().name
+    }
+
+    fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
+        arity(self, x, 2)?;
+        if x[0].dtype != x[1].dtype {
+            bail!(
+                DTypeMismatch,
+                "`{}` needs operands of one element type, got {} and {}; convert one of them",
+                self.name(),
+                x[0],
+                x[1]
+            );
+        }
+        if !(self.def().types)(x[0].dtype) {
+            bail!(DTypeMismatch, "`{}` is not defined on {}; convert it first", self.name(), x[0].dtype);
+        }
+        Ok(vec![same_shape(self, x)?.clone()])
+    }
+
+    fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
+        let d = self.def();
+        let out = x[0].dtype();
+        let y = match (x[0].wide(), x[1].wide()) {
+            (Wide::F(a), Wide::F(b)) => Wide::F(a.into_iter().zip(b).map(|(a, b)| (d.real)(a, b)).collect()),
+            (Wide::C(a), Wide::C(b)) => Wide::C(a.into_iter().zip(b).map(|(a, b)| (d.complex)(a, b)).collect()),
+            (Wide::I(a), Wide::I(b)) => Wide::I(a.into_iter().zip(b).map(|(a, b)| (d.int)(a, b, out)).collect()),
+            _ => unreachable!("the type rule makes both element types one"),
+        };
+        Ok(vec![y.narrow(out, x[0].shape())?])
+    }
+
+    fn linear_in(&self, mask: &[bool]) -> bool {
+        match self.def().linear {
+            Linearity::No => false,
+            Linearity::Both => mask[0] && mask[1],
+            Linearity::Either => mask[0] != mask[1],
+            Linearity::First => mask[0] && !mask[1],
+            Linearity::Second => !mask[0] && mask[1],
+        }
+    }
+
+    fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
+        let out = cx.op(*self, x);
+        let at = At { x: x[0], y: x[1], out, tx: t[0], ty: t[1] };
+        Ok(cx.one(out, (self.def().linearize)(cx, &at)))
+    }
+
+    fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
+        match (self.def().transpose, ct[0]) {
+            (Some(f), Some(ct)) => Ok(f(cx, x, ct)),
+            _ => Err(no_rule(self, "transpose")),
+        }
+    }
+
+    fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
+        batch_elementwise(cx, *self, size, x)
+    }
+
+    fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
+        cost_per_element(self.def().flops, x, y)
+    }
+}
+
+/// `cx.add(x, y)`: a method per row.
+macro_rules! methods {
+    ($($method:ident $op:ident),* $(,)?) => {
+        impl dyn Emit + '_ {
+            $(#[doc = concat!("Elementwise `", stringify!($method), "` of operands of one type.")]
+            pub fn $method(&self, x: Val, y: Val) -> Val {
+                self.op(Binary::$op, &[x, y])
+            })*
+        }
+    };
+}
+
+methods! { add Add, sub Sub, mul Mul, div Div }
+
+impl Lin<'_> {
+    /// `a * t`: every derivative of an elementwise function.
+    pub fn scale(&self, a: Val, t: Lv) -> Lv {
+        let op = if self.session().numerics().strong_zero { Binary::MulStrongZero } else { Binary::Mul };
+        self.apply1(op, &[a.into(), t.into()])
+    }
+
+    /// `t / a`.
+    pub fn unscale(&self, t: Lv, a: Val) -> Lv {
+        if self.session().numerics().strong_zero {
+            return self.scale(self.div(self.full_like(a, 1.0), a), t);
+        }
+        self.apply1(Binary::Div, &[t.into(), a.into()])
+    }
+
+    /// `-t`.
+    pub fn lneg(&self, t: Lv) -> Lv {
+        self.apply1(super::Unary::Neg, &[t.into()])
+    }
+
+    /// `c * t` for a number.
+    pub fn scale_by(&self, c: f64, t: Lv) -> Lv {
+        self.apply1(Binary::Mul, &[self.full(&self.lty(t), c).into(), t.into()])
+    }
+}
+
+fn parse(s: &mut Spelled<'_>) -> Result<Op> {
+    match BINARY.iter().find(|d| d.name == s.name) {
+        Some(d) => Ok(d.op.into()),
+        None => bail!(UnknownOperation, "`{}` is not an elementwise function", s.name),
+    }
+}
+
+/// Points of the row's domain, for every element type that it is defined on.
+fn samples(name: &str) -> Vec<Sample> {
+    let d = BINARY.iter().find(|d| d.name == name).expect("called with a name of the table");
+    let at = |k: usize, i: usize| {
+        let (lo, hi) = d.domain[k];
+        lo + (hi - lo) * [0.13, 0.41, 0.59, 0.77, 0.92, 0.28][(i + 2 * k) % 6]
+    };
+    DType::ALL
+        .into_iter()
+        .filter(|&t| (d.types)(t))
+        .map(|t| {
+            let operand = |k: usize| {
+                let wide = match t.kind() {
+                    Kind::Float => Wide::F((0..6).map(|i| at(k, i)).collect()),
+                    Kind::Complex => Wide::C((0..6).map(|i| C128::new(at(k, i), 0.3 * at(k, i + 1))).collect()),
+                    Kind::Int => Wide::I(if k == 0 { vec![3, 0, 100, 7, 2, 5] } else { vec![2, 1, 3, 7, 5, 1] }),
+                    Kind::Bool => Wide::I(if k == 0 { vec![1, 0, 1, 1, 0, 0] } else { vec![1, 1, 0, 1, 0, 1] }),
+                };
+                wide.narrow(t, [2, 3]).expect("six elements")
+            };
+            Sample::new(d.op, vec![operand(0), operand(1)])
+        })
+        .collect()
+}
+
+pub(super) fn entries() -> Vec<Entry> {
+    BINARY.iter().map(|d| Entry { name: d.name, doc: d.doc, parse, samples }).collect()
+}

@@ -1,0 +1,124 @@
+//! Elementwise comparisons `eq ne lt le gt ge`: the result is boolean and has no tangent.
+
+use super::support::{batch_elementwise, cost_per_element, same_shape};
+use super::{Entry, Op, Spelled, arity};
+use crate::array::{Array, Wide};
+use crate::bail;
+use crate::dtype::DType;
+use crate::emit::Emit;
+use crate::error::Result;
+use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
+use crate::shape::{Dim, Env, Type};
+use crate::transform::{Lin, Lv};
+use std::cmp::Ordering;
+
+/// A comparison; NaN is unequal to everything, complex numbers know only `eq` and `ne`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Comparison {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+/// Elementwise comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Compare(pub Comparison);
+
+const NAMES: [(&str, Comparison); 6] = [
+    ("eq", Comparison::Eq),
+    ("ne", Comparison::Ne),
+    ("lt", Comparison::Lt),
+    ("le", Comparison::Le),
+    ("gt", Comparison::Gt),
+    ("ge", Comparison::Ge),
+];
+
+impl Comparison {
+    /// Whether operands in this order satisfy it (`None`: unordered).
+    pub fn holds(self, o: Option<Ordering>) -> bool {
+        match self {
+            Comparison::Eq => o == Some(Ordering::Equal),
+            Comparison::Ne => o != Some(Ordering::Equal),
+            Comparison::Lt => o == Some(Ordering::Less),
+            Comparison::Le => matches!(o, Some(Ordering::Less | Ordering::Equal)),
+            Comparison::Gt => o == Some(Ordering::Greater),
+            Comparison::Ge => matches!(o, Some(Ordering::Greater | Ordering::Equal)),
+        }
+    }
+}
+
+impl Primitive for Compare {
+    fn name(&self) -> &str {
+        NAMES[self.0 as usize].0
+    }
+
+    fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
+        arity(self, x, 2)?;
+        if x[0].dtype != x[1].dtype {
+            bail!(DTypeMismatch, "`{}` needs operands of one element type, got {} and {}", self.name(), x[0], x[1]);
+        }
+        if x[0].dtype.is_complex() && !matches!(self.0, Comparison::Eq | Comparison::Ne) {
+            bail!(DTypeMismatch, "`{}` is not defined on {}: complex numbers have no order", self.name(), x[0].dtype);
+        }
+        Ok(vec![same_shape(self, x)?.with_dtype(DType::Bool)])
+    }
+
+    fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
+        let order: Vec<Option<Ordering>> = match (x[0].wide(), x[1].wide()) {
+            (Wide::F(a), Wide::F(b)) => a.iter().zip(&b).map(|(a, b)| a.partial_cmp(b)).collect(),
+            (Wide::I(a), Wide::I(b)) => a.iter().zip(&b).map(|(a, b)| a.partial_cmp(b)).collect(),
+            (Wide::C(a), Wide::C(b)) => a.iter().zip(&b).map(|(a, b)| (a == b).then_some(Ordering::Equal)).collect(),
+            _ => unreachable!("the type rule makes both element types one"),
+        };
+        Ok(vec![Array::from_vec(x[0].shape(), order.into_iter().map(|o| self.0.holds(o)).collect())?])
+    }
+
+    fn linearize(&self, cx: &Lin<'_>, x: &[Val], _: &[Option<Lv>]) -> Result<Linearized> {
+        Ok(cx.one(cx.op(*self, x), None))
+    }
+
+    fn transpose(&self, _: &dyn Emit, _: &[Arg], _: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
+        Err(no_rule(self, "transpose"))
+    }
+
+    fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
+        batch_elementwise(cx, *self, size, x)
+    }
+
+    fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
+        cost_per_element(1.0, x, y)
+    }
+}
+
+impl dyn Emit + '_ {
+    /// Elementwise comparison of operands of one type.
+    pub fn compare(&self, x: Val, c: Comparison, y: Val) -> Val {
+        self.op(Compare(c), &[x, y])
+    }
+}
+
+fn parse(s: &mut Spelled<'_>) -> Result<Op> {
+    match NAMES.iter().find(|(n, _)| *n == s.name) {
+        Some((_, c)) => Ok(Compare(*c).into()),
+        None => bail!(UnknownOperation, "`{}` is not a comparison", s.name),
+    }
+}
+
+fn samples(name: &str) -> Vec<Sample> {
+    let op = Compare(NAMES.iter().find(|(n, _)| *n == name).expect("a name of the table").1);
+    vec![
+        Sample::rough(op, vec![Array::vector(vec![1.0f64, 2.0, f64::NAN]), Array::vector(vec![2.0f64, 2.0, 1.0])]),
+        Sample::rough(op, vec![Array::vector(vec![3i32, -1]), Array::vector(vec![2i32, -1])]),
+    ]
+}
+
+pub(super) fn entries() -> Vec<Entry> {
+    NAMES
+        .iter()
+        .map(|(name, _)| Entry { name, doc: "Elementwise comparison; the result is i1.", parse, samples })
+        .collect()
+}

@@ -1,0 +1,158 @@
+//! The operations: one list, one file per operation or family beside it.
+//!
+//! Adding one: its file, two lines here (module and variant), its [`Entry`] in [`entries`], and the arm in the
+//! runtime's lowering.
+
+mod binary;
+mod broadcast;
+mod compare;
+mod constant;
+mod convert;
+mod iota;
+mod reduce;
+mod reshape;
+mod support;
+mod transpose;
+mod unary;
+
+pub use binary::{BINARY, Binary, BinaryDef};
+pub use broadcast::BroadcastInDim;
+pub use compare::{Compare, Comparison};
+pub use constant::{Constant, Value};
+pub use convert::Convert;
+pub use iota::Iota;
+pub use reduce::{Reduce, Reduction};
+pub use reshape::Reshape;
+pub use transpose::Transpose;
+pub use unary::{UNARY, Unary, UnaryDef};
+
+use crate::array::Scalar;
+use crate::attr::Attrs;
+use crate::bail;
+use crate::error::Result;
+use crate::primitive::{Primitive, Sample};
+use crate::shape::Type;
+use std::ops::Deref;
+use std::sync::Arc;
+
+macro_rules! operations {
+    ($($(#[$doc:meta])* $variant:ident($t:ty)),* $(,)?) => {
+        /// An operation: one of ours, or anybody's.
+        #[derive(Clone, Debug)]
+        pub enum Op {
+            $($(#[$doc])* $variant($t),)*
+            /// An operation of another crate.
+            Extension(Arc<dyn Primitive>),
+        }
+
+        impl Deref for Op {
+            type Target = dyn Primitive;
+            fn deref(&self) -> &dyn Primitive {
+                match self {
+                    $(Op::$variant(p) => p,)*
+                    Op::Extension(p) => &**p,
+                }
+            }
+        }
+
+        $(impl From<$t> for Op {
+            fn from(p: $t) -> Op { Op::$variant(p) }
+        })*
+    };
+}
+
+operations! {
+    /// Elementwise function of one operand.
+    Unary(Unary),
+    /// Elementwise function of two operands.
+    Binary(Binary),
+    /// Elementwise comparison.
+    Compare(Compare),
+    /// Change of element type.
+    Convert(Convert),
+    /// A constant.
+    Constant(Constant),
+    /// Counting along an axis.
+    Iota(Iota),
+    /// Repetition along new or expanded axes.
+    BroadcastInDim(BroadcastInDim),
+    /// The same elements in another shape.
+    Reshape(Reshape),
+    /// Permutation of axes.
+    Transpose(Transpose),
+    /// Reduction over axes.
+    Reduce(Reduce),
+}
+
+/// What the text form says of an operation that is about to be built.
+#[derive(Debug)]
+pub struct Spelled<'a> {
+    /// The name without prefix.
+    pub name: &'a str,
+    /// Attributes; take out what is used.
+    pub attrs: Attrs,
+    /// Types of the operands.
+    pub operands: &'a [Type],
+    /// The result types that were written, if they were: some operations take their shape from them.
+    pub results: Option<&'a [Type]>,
+}
+
+/// One named operation: how it is read, and what it is tested on.
+#[derive(Clone)]
+pub struct Entry {
+    /// The name in the text form.
+    pub name: &'static str,
+    /// One sentence, with the formula.
+    pub doc: &'static str,
+    /// Reads the operation from its attributes.
+    pub parse: fn(&mut Spelled<'_>) -> Result<Op>,
+    /// Cases that every law is tested on.
+    pub samples: fn(name: &str) -> Vec<Sample>,
+}
+
+/// Every operation by name, in the order of the list.
+pub fn entries() -> Vec<Entry> {
+    [
+        unary::entries(),
+        binary::entries(),
+        compare::entries(),
+        convert::entries(),
+        constant::entries(),
+        iota::entries(),
+        broadcast::entries(),
+        reshape::entries(),
+        transpose::entries(),
+        reduce::entries(),
+    ]
+    .concat()
+}
+
+/// The operation that merges fan-out.
+pub(crate) fn sum_op() -> Op {
+    Binary::Add.into()
+}
+
+/// The zero of a type.
+pub(crate) fn zeros_op(ty: &Type) -> Op {
+    Constant::splat(ty.clone(), Scalar::I(0)).into()
+}
+
+impl Op {
+    /// Whether it is a constant zero.
+    pub fn is_zeros(&self) -> bool {
+        matches!(self, Op::Constant(c) if c.is_zero())
+    }
+
+    /// An operation of another crate.
+    pub fn extension(p: impl Primitive) -> Op {
+        Op::Extension(Arc::new(p))
+    }
+}
+
+/// The number of operands is right.
+pub(crate) fn arity(op: &dyn Primitive, x: &[Type], n: usize) -> Result<()> {
+    if x.len() != n {
+        bail!(Arity, "`{}` takes {n} operand{}, got {}", op.name(), if n == 1 { "" } else { "s" }, x.len());
+    }
+    Ok(())
+}

@@ -1,0 +1,197 @@
+//! `trait Primitive`: everything that an operation says about itself. The page to read first.
+//!
+//! An operation has a meaning ([`Primitive::eval`], naive on purpose), a type rule, and three rules from which every
+//! derivative follows:
+//!
+//! ```text
+//! linearize : x, dx -> y, dy      the operation at x, and its derivative as a linear program in dx
+//! transpose : x, ct -> ct_x       for operations that are linear in some operands
+//! batch     : the operation on operands with one more leading axis
+//! ```
+//!
+//! There is no reverse rule: `vjp = transpose . linearize`. Rules write through an emitter ([`Emit`]), so the same rule
+//! builds graph equations or computes at once.
+
+use crate::array::Array;
+use crate::attr::Attrs;
+use crate::emit::Emit;
+use crate::error::{Code, Error, Result};
+use crate::graph::Function;
+use crate::ops::Op;
+use crate::shape::{Dim, Env, Type};
+use crate::transform::{Lin, Lv};
+use smallvec::SmallVec;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// A value of the function that is being written: an index, meaningful only to its emitter.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Val(pub(crate) u32);
+
+impl Val {
+    /// What an emitter returns after a failure; every use of it is ignored, the first error is kept.
+    pub const POISON: Val = Val(u32::MAX);
+
+    /// Position in its function.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The value at this position: for emitters outside this crate.
+    pub fn from_index(i: usize) -> Val {
+        Val(u32::try_from(i).expect("fewer than 2^32 values"))
+    }
+}
+
+/// The results of one operation.
+pub type Vals = SmallVec<[Val; 2]>;
+
+/// An operand of a linear operation as [`Primitive::transpose`] sees it.
+#[derive(Clone, Debug)]
+pub enum Arg {
+    /// An ordinary value.
+    R(Val),
+    /// A linear operand: only its type is known.
+    L(Type),
+}
+
+impl Arg {
+    /// The ordinary value, if it is one.
+    pub fn val(&self) -> Option<Val> {
+        match self {
+            Arg::R(v) => Some(*v),
+            Arg::L(_) => None,
+        }
+    }
+
+    /// Whether it is a linear operand.
+    pub fn is_linear(&self) -> bool {
+        matches!(self, Arg::L(_))
+    }
+}
+
+/// A value that may have a leading batch axis.
+#[derive(Clone, Copy, Debug)]
+pub struct Batched {
+    /// The value.
+    pub val: Val,
+    /// Its axis 0 is the batch axis; otherwise it is the same for every batch element.
+    pub mapped: bool,
+}
+
+/// An estimate of work: arithmetic operations and bytes moved, for one execution. `None` extents count as 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cost {
+    /// Arithmetic operations; a transcendental function counts as what its row says.
+    pub flops: f64,
+    /// Bytes read and written.
+    pub bytes: f64,
+}
+
+impl std::ops::AddAssign for Cost {
+    fn add_assign(&mut self, o: Cost) {
+        self.flops += o.flops;
+        self.bytes += o.bytes;
+    }
+}
+
+/// What [`Primitive::linearize`] returns: the results, and the tangent of each (`None`: zero).
+pub type Linearized = (Vals, Vec<Option<Lv>>);
+
+/// An operation. Methods without a default must be decided by every operation.
+pub trait Primitive: Debug + Send + Sync + 'static {
+    /// The name in the text form, without the `tgraph.` prefix.
+    fn name(&self) -> &str;
+
+    /// Attributes, complete: name and attributes determine the operation. Regions are attributes too.
+    fn attrs(&self) -> Attrs {
+        Attrs::default()
+    }
+
+    /// Number of results.
+    fn results(&self) -> usize {
+        1
+    }
+
+    /// The type rule: result types for operand types, or an error that names the shapes and the way out.
+    fn infer(&self, x: &[Type]) -> Result<Vec<Type>>;
+
+    /// The meaning. Operands have been checked by [`Primitive::infer`]; `env` gives the symbols of attributes.
+    fn eval(&self, x: &[Array], env: &Env) -> Result<Vec<Array>>;
+
+    /// Whether the results are jointly linear in the operands that `mask` marks, the others held fixed.
+    fn linear_in(&self, mask: &[bool]) -> bool {
+        let _ = mask;
+        false
+    }
+
+    /// The operation at `x` and its derivative in direction `t` (`None`: zero; at least one is not).
+    fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized>;
+
+    /// For cotangents of the results (`None`: zero; at least one is not), the cotangent of each linear operand.
+    /// Entries of ordinary operands are ignored.
+    fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>>;
+
+    /// The operation on operands of which some (at least one) have a leading batch axis of extent `size`.
+    fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>>;
+
+    /// Work of one execution.
+    fn cost(&self, x: &[Type], y: &[Type]) -> Cost;
+
+    /// Bodies of control flow and custom rules.
+    fn regions(&self) -> Vec<&Arc<Function>> {
+        Vec::new()
+    }
+
+    /// The same operation with other bodies (in the order of [`Primitive::regions`]).
+    fn with_regions(&self, regions: &[Arc<Function>]) -> Op {
+        let _ = regions;
+        unreachable!("`{}` has no regions", self.name())
+    }
+
+    /// The same operation with its attribute dimensions mapped; `None` if it has no such attribute.
+    fn map_dims(&self, f: &dyn Fn(&Dim) -> Dim) -> Option<Op> {
+        let _ = f;
+        None
+    }
+
+    /// Symbols whose extent this operation decides while running.
+    fn binds(&self) -> Vec<crate::shape::Sym> {
+        Vec::new()
+    }
+}
+
+/// The error of an operation that has no rule of this kind (`linearize`, `transpose` or `batch`).
+pub fn no_rule(op: &dyn Primitive, kind: &str) -> Error {
+    Error::new(
+        Code::NoRule,
+        format!(
+            "operation `{}` has no {kind} rule; add one to its Primitive, wrap the call in custom_vjp, \
+             or stop_gradient its input",
+            op.name()
+        ),
+    )
+}
+
+/// One case of an operation that every law is tested on.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// The operation.
+    pub op: Op,
+    /// Operands in the domain where the operation is smooth (unless `smooth` is false).
+    pub operands: Vec<Array>,
+    /// Whether derivatives may be compared with finite differences here.
+    pub smooth: bool,
+}
+
+impl Sample {
+    /// A sample at smooth points.
+    pub fn new(op: impl Into<Op>, operands: Vec<Array>) -> Sample {
+        Sample { op: op.into(), operands, smooth: true }
+    }
+
+    /// A sample whose derivative is a convention (ties, corners), not a limit.
+    pub fn rough(op: impl Into<Op>, operands: Vec<Array>) -> Sample {
+        Sample { smooth: false, ..Sample::new(op, operands) }
+    }
+}

@@ -1,0 +1,492 @@
+//! Dimensions, shapes and types.
+//!
+//! A dimension is a number or an expression over *symbols*. A symbol names an extent that is known when the program
+//! runs: it is bound by an argument whose type mentions it, or by the result of an operation that decides an extent
+//! while running (the trips of a `while`). Expressions are polynomials with integer coefficients over symbols and
+//! floor divisions, kept in one normal form, so equal expressions compare equal:
+//!
+//! ```
+//! use cotangent_core::shape::Dim;
+//! let n = Dim::sym("n");
+//! assert_eq!(n.clone() + Dim::from(1) - Dim::from(1), n);
+//! assert_eq!((n.clone() * Dim::from(2)).to_string(), "2*n");
+//! ```
+//!
+//! Two dimensions are *certainly equal*, *certainly different* or *unknown* ([`Dim::same`]); unknown is checked when
+//! the program runs.
+
+use crate::bail;
+use crate::dtype::DType;
+use crate::error::Result;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::{Add, Deref, Mul, Sub};
+use std::sync::Arc;
+
+/// The name of an extent. Names that start with `?` were written as `?` and print so where that is unambiguous.
+pub type Sym = Arc<str>;
+
+/// Extents of symbols while a program runs.
+pub type Env = FxHashMap<Sym, usize>;
+
+/// One extent of a shape.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Dim {
+    /// Known.
+    Const(usize),
+    /// Known when the program runs. Never a constant polynomial.
+    Expr(Arc<Poly>),
+}
+
+/// A polynomial over symbols: a sum of coefficient times product of atoms.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Poly(BTreeMap<Vec<Atom>, i64>);
+
+/// A factor of a product.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Atom {
+    /// A symbol.
+    Sym(Sym),
+    /// `floor(p / d)`, `d > 1`.
+    FloorDiv(Box<Poly>, i64),
+    /// `max(p, 0)`.
+    Relu(Box<Poly>),
+}
+
+impl Poly {
+    fn constant(c: i64) -> Poly {
+        let mut p = Poly::default();
+        p.insert(Vec::new(), c);
+        p
+    }
+
+    fn atom(a: Atom) -> Poly {
+        Poly(BTreeMap::from([(vec![a], 1)]))
+    }
+
+    fn insert(&mut self, product: Vec<Atom>, c: i64) {
+        let e = self.0.entry(product.clone()).or_insert(0);
+        *e = e.saturating_add(c);
+        if *e == 0 {
+            self.0.remove(&product);
+        }
+    }
+
+    fn as_const(&self) -> Option<i64> {
+        match self.0.len() {
+            0 => Some(0),
+            1 => self.0.get(&Vec::new()).copied(),
+            _ => None,
+        }
+    }
+
+    fn times(&self, other: &Poly) -> Poly {
+        let mut out = Poly::default();
+        for (a, x) in &self.0 {
+            for (b, y) in &other.0 {
+                let mut product = [a.as_slice(), b].concat();
+                product.sort();
+                out.insert(product, x.saturating_mul(*y));
+            }
+        }
+        out
+    }
+
+    fn plus(&self, other: &Poly, scale: i64) -> Poly {
+        let mut out = self.clone();
+        for (b, y) in &other.0 {
+            out.insert(b.clone(), y.saturating_mul(scale));
+        }
+        out
+    }
+
+    fn eval(&self, env: &Env) -> Result<i64> {
+        let mut sum = 0i64;
+        for (product, c) in &self.0 {
+            let mut term = *c;
+            for atom in product {
+                let v = match atom {
+                    Atom::Sym(s) => match env.get(s) {
+                        Some(v) => *v as i64,
+                        None => bail!(Unbound, "the extent `{s}` is not known here: no argument has it"),
+                    },
+                    Atom::FloorDiv(p, d) => p.eval(env)?.div_euclid(*d),
+                    Atom::Relu(p) => p.eval(env)?.max(0),
+                };
+                term = term.saturating_mul(v);
+            }
+            sum = sum.saturating_add(term);
+        }
+        Ok(sum)
+    }
+
+    fn syms(&self, out: &mut dyn FnMut(&Sym)) {
+        for atom in self.0.keys().flatten() {
+            match atom {
+                Atom::Sym(s) => out(s),
+                Atom::FloorDiv(p, _) | Atom::Relu(p) => p.syms(out),
+            }
+        }
+    }
+
+    fn subst(&self, f: &dyn Fn(&Sym) -> Option<Dim>) -> Poly {
+        let mut out = Poly::default();
+        for (product, c) in &self.0 {
+            let mut term = Poly::constant(*c);
+            for atom in product {
+                let v = match atom {
+                    Atom::Sym(s) => f(s).map_or_else(|| Poly::atom(atom.clone()), |d| d.poly()),
+                    Atom::FloorDiv(p, d) => Dim::from_poly(p.subst(f)).floor_div(*d as usize).poly(),
+                    Atom::Relu(p) => relu(p.subst(f)),
+                };
+                term = term.times(&v);
+            }
+            out = out.plus(&term, 1);
+        }
+        out
+    }
+}
+
+fn relu(p: Poly) -> Poly {
+    match p.as_const() {
+        Some(c) => Poly::constant(c.max(0)),
+        None => Poly::atom(Atom::Relu(Box::new(p))),
+    }
+}
+
+impl Dim {
+    /// The extent with this name.
+    pub fn sym(name: &str) -> Dim {
+        Dim::Expr(Arc::new(Poly::atom(Atom::Sym(name.into()))))
+    }
+
+    fn poly(&self) -> Poly {
+        match self {
+            Dim::Const(c) => Poly::constant(i64::try_from(*c).unwrap_or(i64::MAX)),
+            Dim::Expr(p) => (**p).clone(),
+        }
+    }
+
+    fn from_poly(p: Poly) -> Dim {
+        match p.as_const() {
+            Some(c) => Dim::Const(c.max(0) as usize),
+            None => Dim::Expr(Arc::new(p)),
+        }
+    }
+
+    /// The number, if it is known.
+    pub fn as_const(&self) -> Option<usize> {
+        match self {
+            Dim::Const(c) => Some(*c),
+            Dim::Expr(_) => None,
+        }
+    }
+
+    /// The symbol, if the dimension is just that.
+    pub fn as_sym(&self) -> Option<&Sym> {
+        let Dim::Expr(p) = self else { return None };
+        match p.0.first_key_value() {
+            Some((product, 1)) if p.0.len() == 1 => match product.as_slice() {
+                [Atom::Sym(s)] => Some(s),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether it is known to be exactly `n`.
+    pub fn is(&self, n: usize) -> bool {
+        *self == Dim::Const(n)
+    }
+
+    /// `Some(true)`: equal for every size. `Some(false)`: different for every size. `None`: it depends.
+    pub fn same(&self, other: &Dim) -> Option<bool> {
+        if self == other {
+            return Some(true);
+        }
+        self.poly().plus(&other.poly(), -1).as_const().map(|c| c == 0)
+    }
+
+    /// `floor(self / d)`.
+    pub fn floor_div(&self, d: usize) -> Dim {
+        match self {
+            Dim::Const(c) => Dim::Const(c / d.max(1)),
+            _ if d <= 1 => self.clone(),
+            Dim::Expr(p) if p.0.values().all(|c| c % d as i64 == 0) => {
+                Dim::from_poly(Poly(p.0.iter().map(|(k, c)| (k.clone(), c / d as i64)).collect()))
+            }
+            Dim::Expr(p) => Dim::from_poly(Poly::atom(Atom::FloorDiv(Box::new((**p).clone()), d as i64))),
+        }
+    }
+
+    /// `scale * self + offset`, not below zero: the extent arithmetic of pads and strides.
+    pub fn affine(&self, scale: i64, offset: i64) -> Dim {
+        let p = Poly::constant(offset).plus(&self.poly(), scale);
+        let may_be_negative = offset < 0 || p.0.values().any(|c| *c < 0);
+        Dim::from_poly(if may_be_negative { relu(p) } else { p })
+    }
+
+    /// The extent for given sizes of the symbols.
+    pub fn eval(&self, env: &Env) -> Result<usize> {
+        match self {
+            Dim::Const(c) => Ok(*c),
+            Dim::Expr(p) => match usize::try_from(p.eval(env)?) {
+                Ok(n) => Ok(n),
+                Err(_) => bail!(ShapeMismatch, "the extent {self} is negative for these inputs"),
+            },
+        }
+    }
+
+    /// Calls `f` with every symbol.
+    pub fn syms(&self, f: &mut dyn FnMut(&Sym)) {
+        if let Dim::Expr(p) = self {
+            p.syms(f);
+        }
+    }
+
+    /// Replaces symbols.
+    pub fn subst(&self, f: &dyn Fn(&Sym) -> Option<Dim>) -> Dim {
+        match self {
+            Dim::Const(_) => self.clone(),
+            Dim::Expr(p) => Dim::from_poly(p.subst(f)),
+        }
+    }
+}
+
+impl From<usize> for Dim {
+    fn from(n: usize) -> Dim {
+        Dim::Const(n)
+    }
+}
+
+impl From<&str> for Dim {
+    fn from(name: &str) -> Dim {
+        Dim::sym(name)
+    }
+}
+
+impl Add for Dim {
+    type Output = Dim;
+    fn add(self, o: Dim) -> Dim {
+        Dim::from_poly(self.poly().plus(&o.poly(), 1))
+    }
+}
+
+impl Sub for Dim {
+    type Output = Dim;
+    fn sub(self, o: Dim) -> Dim {
+        Dim::from_poly(self.poly().plus(&o.poly(), -1))
+    }
+}
+
+impl Mul for Dim {
+    type Output = Dim;
+    fn mul(self, o: Dim) -> Dim {
+        Dim::from_poly(self.poly().times(&o.poly()))
+    }
+}
+
+impl fmt::Display for Poly {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Constant last, as one writes `n + 1`.
+        let mut terms: Vec<_> = self.0.iter().collect();
+        let constant = usize::from(terms.first().is_some_and(|t| t.0.is_empty()));
+        terms.rotate_left(constant);
+        for (i, (product, c)) in terms.into_iter().enumerate() {
+            let sign = if *c < 0 {
+                "-"
+            } else if i > 0 {
+                "+"
+            } else {
+                ""
+            };
+            f.write_str(sign)?;
+            let c = c.unsigned_abs();
+            if product.is_empty() || c != 1 {
+                write!(f, "{c}")?;
+                f.write_str(if product.is_empty() { "" } else { "*" })?;
+            }
+            for (j, atom) in product.iter().enumerate() {
+                f.write_str(if j > 0 { "*" } else { "" })?;
+                match atom {
+                    Atom::Sym(s) => f.write_str(s)?,
+                    Atom::FloorDiv(p, d) => write!(f, "floordiv({p},{d})")?,
+                    Atom::Relu(p) => write!(f, "max({p},0)")?,
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Dim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Dim::Const(c) => write!(f, "{c}"),
+            Dim::Expr(p) => p.fmt(f),
+        }
+    }
+}
+
+impl fmt::Debug for Dim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// The extents of a tensor; cheap to clone.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Shape(Arc<[Dim]>);
+
+impl Shape {
+    /// Rank 0.
+    pub fn scalar() -> Shape {
+        static EMPTY: std::sync::OnceLock<Shape> = std::sync::OnceLock::new();
+        EMPTY.get_or_init(|| Shape(Arc::new([]))).clone()
+    }
+
+    /// Number of axes.
+    pub fn rank(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The extents if all are known.
+    pub fn as_const(&self) -> Option<Vec<usize>> {
+        self.0.iter().map(Dim::as_const).collect()
+    }
+
+    /// The extents for given sizes of the symbols.
+    pub fn eval(&self, env: &Env) -> Result<Vec<usize>> {
+        self.0.iter().map(|d| d.eval(env)).collect()
+    }
+
+    /// Number of elements.
+    pub fn numel(&self) -> Dim {
+        self.0.iter().fold(Dim::Const(1), |a, d| a * d.clone())
+    }
+
+    /// Some axis is certainly different, or the ranks are.
+    pub fn differs(&self, other: &[Dim]) -> bool {
+        self.rank() != other.len() || self.0.iter().zip(other).any(|(a, b)| a.same(b) == Some(false))
+    }
+
+    /// Replaces symbols.
+    pub fn subst(&self, f: &dyn Fn(&Sym) -> Option<Dim>) -> Shape {
+        if self.0.iter().all(|d| matches!(d, Dim::Const(_))) {
+            return self.clone();
+        }
+        self.0.iter().map(|d| d.subst(f)).collect()
+    }
+}
+
+impl Deref for Shape {
+    type Target = [Dim];
+    fn deref(&self) -> &[Dim] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromIterator<Dim> for Shape {
+    fn from_iter<I: IntoIterator<Item = Dim>>(it: I) -> Shape {
+        let dims: Vec<Dim> = it.into_iter().collect();
+        if dims.is_empty() { Shape::scalar() } else { Shape(dims.into()) }
+    }
+}
+
+impl From<Vec<Dim>> for Shape {
+    fn from(dims: Vec<Dim>) -> Shape {
+        dims.into_iter().collect()
+    }
+}
+
+impl From<&[usize]> for Shape {
+    fn from(dims: &[usize]) -> Shape {
+        dims.iter().map(|&d| Dim::Const(d)).collect()
+    }
+}
+
+impl<const N: usize> From<[usize; N]> for Shape {
+    fn from(dims: [usize; N]) -> Shape {
+        dims.as_slice().into()
+    }
+}
+
+/// Element type and shape of a value.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Type {
+    /// Element type.
+    pub dtype: DType,
+    /// Extents.
+    pub shape: Shape,
+}
+
+impl Type {
+    /// A type of this element type and shape.
+    pub fn new(dtype: DType, shape: impl Into<Shape>) -> Type {
+        Type { dtype, shape: shape.into() }
+    }
+
+    /// Rank 0.
+    pub fn scalar(dtype: DType) -> Type {
+        Type { dtype, shape: Shape::scalar() }
+    }
+
+    /// Number of axes.
+    pub fn rank(&self) -> usize {
+        self.shape.rank()
+    }
+
+    /// Same shape, other element type.
+    pub fn with_dtype(&self, dtype: DType) -> Type {
+        Type { dtype, shape: self.shape.clone() }
+    }
+
+    /// Same element type, other shape.
+    pub fn with_shape(&self, shape: impl Into<Shape>) -> Type {
+        Type { dtype: self.dtype, shape: shape.into() }
+    }
+
+    /// The type with one more leading axis.
+    pub fn batched(&self, size: &Dim) -> Type {
+        self.with_shape(std::iter::once(size.clone()).chain(self.shape.iter().cloned()).collect::<Shape>())
+    }
+
+    /// The type without its leading axis.
+    pub fn unbatched(&self) -> Type {
+        self.with_shape(self.shape[1..].iter().cloned().collect::<Shape>())
+    }
+
+    /// Certainly different element type, rank or extent.
+    pub fn differs(&self, other: &Type) -> bool {
+        self.dtype != other.dtype || self.shape.differs(&other.shape)
+    }
+
+    /// Replaces symbols.
+    pub fn subst(&self, f: &dyn Fn(&Sym) -> Option<Dim>) -> Type {
+        Type { dtype: self.dtype, shape: self.shape.subst(f) }
+    }
+}
+
+impl fmt::Display for Type {
+    /// `f64[2,n]`, `f64[]`: the short form of messages. The text form prints `tensor<2xnxf64>` (see `text`).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[", self.dtype)?;
+        for (i, d) in self.shape.iter().enumerate() {
+            write!(f, "{}{d}", if i > 0 { "," } else { "" })?;
+        }
+        f.write_str("]")
+    }
+}
+
+impl fmt::Debug for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

@@ -1,0 +1,69 @@
+//! batch: a function on one element becomes a function on many, along a new leading axis (vmap).
+
+use super::session::Session;
+use crate::emit::Emit;
+use crate::error::{Code, Error, Result};
+use crate::graph::{Builder, Function};
+use crate::primitive::{Batched, Val};
+use crate::shape::Dim;
+
+/// Batches `f`: parameters marked `mapped` gain a leading axis of extent `size`; results that depend on them gain it
+/// too, and results marked `force` in any case. Returns the function and which results have the axis. O(equations).
+pub fn batch(
+    session: &Session,
+    f: &Function,
+    mapped: &[bool],
+    force: &[bool],
+    size: &Dim,
+) -> Result<(Function, Vec<bool>)> {
+    let b = Builder::new(&format!("{}_batched", f.name), session.clone());
+    let args: Vec<Batched> = f
+        .params()
+        .iter()
+        .zip(mapped)
+        .map(|(&p, &mapped)| {
+            let ty = if mapped { f.ty(p).batched(size) } else { f.ty(p).clone() };
+            Batched { val: b.param(ty, f.name_of(p).map(|n| &**n)), mapped }
+        })
+        .collect();
+    let mut outs = batch_into(&b, f, &args, size)?;
+    for (o, _) in outs.iter_mut().zip(force).filter(|(_, f)| **f) {
+        *o = (&b as &dyn Emit).replicate(*o, size);
+    }
+    let vals: Vec<Val> = outs.iter().map(|o| o.val).collect();
+    Ok((b.finish(&vals)?, outs.iter().map(|o| o.mapped).collect()))
+}
+
+/// Writes `f` batched, applied to `args`.
+pub fn batch_into(cx: &dyn Emit, f: &Function, args: &[Batched], size: &Dim) -> Result<Vec<Batched>> {
+    let session = cx.session().clone();
+    let mut map: Vec<Option<Batched>> = vec![None; f.len()];
+    for (&p, &a) in f.params().iter().zip(args) {
+        map[p.index()] = Some(a);
+    }
+    let needed = f.needed(None);
+    for e in f.eqns().iter().filter(|e| e.results().any(|r| needed[r.index()])) {
+        let x: Vec<Batched> =
+            f.operands(e).iter().map(|v| map[v.index()].expect("operands precede their equation")).collect();
+        cx.set_loc(e.loc);
+        let y: Vec<Batched> = if x.iter().any(|b| b.mapped) {
+            session.batch(&e.op, cx, size, &x).map_err(|err| err.at(e.loc))?
+        } else {
+            let x: Vec<Val> = x.iter().map(|b| b.val).collect();
+            cx.emit(e.op.clone(), &x).into_iter().map(|val| Batched { val, mapped: false }).collect()
+        };
+        if y.len() != e.results().len() {
+            let text = format!("batch rule of `{}` produced {} results", e.op.name(), y.len());
+            return Err(Error::new(Code::RuleArity, text).at(e.loc));
+        }
+        for (r, y) in e.results().zip(y) {
+            let (got, want) = (cx.ty(y.val), f.ty(r));
+            if !cx.failed() && (got.dtype != want.dtype || got.rank() != want.rank() + usize::from(y.mapped)) {
+                let text = format!("batch rule of `{}` produced {got} for a result of type {want}", e.op.name());
+                return Err(Error::new(Code::RuleType, text).at(e.loc));
+            }
+            map[r.index()] = Some(y);
+        }
+    }
+    Ok(f.results().iter().map(|v| map[v.index()].expect("results are defined")).collect())
+}

@@ -1,0 +1,334 @@
+//! The transforms people ask for: jvp, vjp, grad, hvp, jacobian, hessian; each returns an ordinary function.
+
+use super::batch::batch;
+use super::linear::{LinearProgram, Lv};
+use super::linearize::{linearize_into, replay};
+use super::session::AdContext;
+use super::transpose::{transpose_into, transpose_program};
+use crate::bail;
+use crate::emit::Emit;
+use crate::error::Result;
+use crate::graph::{Builder, Function, unbound};
+use crate::primitive::Val;
+use crate::shape::{Dim, Shape, Type};
+use std::cell::RefCell;
+
+/// What to differentiate with respect to: values of the function, arguments or not, in the order of the results.
+pub type Wrt<'a> = &'a [Val];
+
+/// How a Jacobian is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// A column per input element.
+    Forward,
+    /// A row per output element.
+    Reverse,
+    /// Whichever has fewer passes; reverse where a size is unknown.
+    Auto,
+}
+
+/// A derived function, and where the values of the original went.
+struct Derived {
+    f: Function,
+    map: Vec<Option<Val>>,
+}
+
+fn check_wrt(f: &Function, wrt: Wrt<'_>) -> Result<()> {
+    for (i, &v) in wrt.iter().enumerate() {
+        if v.index() >= f.len() {
+            return Err(unbound(f, v));
+        }
+        let dtype = f.ty(v).dtype;
+        if !dtype.has_tangent() {
+            bail!(
+                IntegerInput,
+                "cannot differentiate with respect to input #{i} ({}) of dtype {dtype}: integers have no tangent. \
+                 Convert it to a float first, or leave it out of wrt.",
+                f.show(v)
+            );
+        }
+    }
+    Ok(())
+}
+
+/// A fresh name for a derived argument, readable and not taken.
+fn fresh_name(f: &Function, prefix: &str, of: Val, i: usize) -> String {
+    let mut name = f.name_of(of).map_or_else(|| format!("{prefix}{i}"), |n| format!("{prefix}{n}"));
+    while f.find(&name).is_some() {
+        name.push('_');
+    }
+    name
+}
+
+/// Copies the parameters of `f` into `b`.
+fn params_of(b: &Builder, f: &Function) -> Vec<Val> {
+    f.params().iter().map(|&p| b.param(f.ty(p).clone(), f.name_of(p).map(|n| &**n))).collect()
+}
+
+/// Gives values of the forward copy the names they had.
+fn keep_names(b: &Builder, f: &Function, map: &[Option<Val>]) {
+    for v in f.vals() {
+        if let (Some(new), Some(name)) = (map[v.index()], f.name_of(v)) {
+            b.set_name(new, name);
+        }
+    }
+}
+
+/// Forward mode: arguments of `f`, then one tangent per `wrt` value -> results, then the tangents of the
+/// differentiable results.
+///
+/// Cost: at most about 3 times `f`, independent of the number of results.
+pub fn jvp(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
+    Ok(jvp_derived(ad, f, wrt, true)?.f)
+}
+
+fn jvp_derived(ad: &AdContext, f: &Function, wrt: Wrt<'_>, primal: bool) -> Result<Derived> {
+    check_wrt(f, wrt)?;
+    let b = Builder::new(&format!("{}_jvp", f.name), ad.session());
+    let cx: &dyn Emit = &b;
+    let args = params_of(&b, f);
+    let program = RefCell::new(LinearProgram::default());
+    let mut seeds = Vec::new();
+    let mut inputs = Vec::new();
+    for (i, &v) in wrt.iter().enumerate() {
+        let t = b.param(f.ty(v).clone(), Some(&fresh_name(f, "t_", v, i)));
+        let l = program.borrow_mut().input(f.ty(v).clone());
+        seeds.push((v, l));
+        inputs.push((l, t));
+    }
+    let wanted: Option<Vec<bool>> =
+        (!primal).then(|| f.results().iter().map(|&r| f.ty(r).dtype.has_tangent()).collect());
+    let lin = linearize_into(&b, &program, f, &args, &seeds, wanted.as_deref())?;
+    keep_names(&b, f, &lin.map);
+    let mut results = if primal { lin.outs.clone() } else { Vec::new() };
+    let active: Vec<Lv> = lin.tangents.iter().flatten().copied().collect();
+    let mut tangents = replay(&b, &program.into_inner(), &inputs, &active, &|v| v).into_iter();
+    for (i, &r) in f.results().iter().enumerate() {
+        if f.ty(r).dtype.has_tangent() {
+            results.push(match lin.tangents[i] {
+                Some(_) => tangents.next().expect("one per active result"),
+                None => cx.zeros(f.ty(r)),
+            });
+        }
+    }
+    Ok(Derived { f: b.finish(&results)?, map: lin.map })
+}
+
+/// How the cotangents of a reverse pass are given.
+#[derive(Clone, Copy, PartialEq)]
+enum Seed {
+    /// The only result is a real scalar, seeded with one.
+    One,
+    /// One more argument per differentiable result.
+    Argument,
+}
+
+fn vjp_derived(ad: &AdContext, f: &Function, wrt: Wrt<'_>, seed: Seed, primal: bool, suffix: &str) -> Result<Derived> {
+    check_wrt(f, wrt)?;
+    let b = Builder::new(&format!("{}_{suffix}", f.name), ad.session());
+    let cx: &dyn Emit = &b;
+    let args = params_of(&b, f);
+    let mut cts: Vec<Option<Val>> = Vec::new();
+    for (k, &r) in f.results().iter().enumerate() {
+        let ct = f.ty(r).dtype.has_tangent() && seed == Seed::Argument;
+        cts.push(ct.then(|| b.param(f.ty(r).clone(), Some(&fresh_name(f, "ct_", r, k)))));
+    }
+    let program = RefCell::new(LinearProgram::default());
+    let seeds: Vec<(Val, Lv)> = wrt.iter().map(|&v| (v, program.borrow_mut().input(f.ty(v).clone()))).collect();
+    let wanted: Option<Vec<bool>> =
+        (!primal).then(|| f.results().iter().map(|&r| f.ty(r).dtype.has_tangent()).collect());
+    let lin = linearize_into(&b, &program, f, &args, &seeds, wanted.as_deref())?;
+    keep_names(&b, f, &lin.map);
+    let mut outs = Vec::new();
+    for (i, t) in lin.tangents.iter().enumerate() {
+        if let Some(t) = t {
+            let ct = match seed {
+                Seed::One => cx.full(f.ty(f.results()[i]), 1.0),
+                Seed::Argument => cts[i].expect("differentiable results have one"),
+            };
+            outs.push((*t, ct));
+        }
+    }
+    let inputs: Vec<Lv> = seeds.iter().map(|s| s.1).collect();
+    let back = transpose_program(&b, &program.into_inner(), &outs, &inputs)?;
+    let mut results = if primal { lin.outs.clone() } else { Vec::new() };
+    for (g, &v) in back.into_iter().zip(wrt) {
+        results.push(g.unwrap_or_else(|| cx.zeros(f.ty(v))));
+    }
+    Ok(Derived { f: b.finish(&results)?, map: lin.map })
+}
+
+/// Reverse mode: arguments of `f`, then one cotangent per differentiable result -> cotangents in `wrt` order.
+///
+/// Cost: at most about 4 times `f`, independent of the number of `wrt` values.
+pub fn vjp(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
+    Ok(vjp_derived(ad, f, wrt, Seed::Argument, false, "vjp")?.f)
+}
+
+fn check_scalar_loss(f: &Function) -> Result<()> {
+    let [r] = f.results() else {
+        bail!(Arity, "grad needs one result, `{}` has {}; use vjp with cotangents", f.name, f.results().len())
+    };
+    let ty = f.ty(*r);
+    if ty.rank() != 0 {
+        let hint = if ty.shape.iter().all(|d| d.is(1)) { ", reshape it to []" } else { "" };
+        bail!(
+            NonScalarOutput,
+            "grad needs a scalar loss (rank 0), got {ty}. Reduce it with sum(){hint}, or use vjp with a cotangent / \
+             jacobian."
+        );
+    }
+    if ty.dtype.is_complex() {
+        bail!(
+            ComplexLoss,
+            "grad needs a real loss, got {}. Use real(..)/abs2(..), or vjp with an explicit cotangent, or \
+             holomorphic_derivative.",
+            ty.dtype
+        );
+    }
+    if !ty.dtype.has_tangent() {
+        bail!(IntegerOutput, "grad needs a float loss, got {}: integers have no tangent. Convert it first.", ty.dtype);
+    }
+    Ok(())
+}
+
+/// Gradient of a real scalar: arguments of `f` -> gradients in `wrt` order.
+pub fn grad(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
+    check_scalar_loss(f)?;
+    Ok(vjp_derived(ad, f, wrt, Seed::One, false, "grad")?.f)
+}
+
+/// Value and gradient of a real scalar: arguments of `f` -> the value, then gradients in `wrt` order.
+pub fn value_and_grad(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
+    check_scalar_loss(f)?;
+    Ok(vjp_derived(ad, f, wrt, Seed::One, true, "value_and_grad")?.f)
+}
+
+/// Whether `f` is a real scalar that the text form seeds with one.
+pub fn is_scalar_loss(f: &Function) -> bool {
+    check_scalar_loss(f).is_ok()
+}
+
+/// The adjoint of a module: [`grad`] for one real scalar, [`vjp`] for anything else.
+pub fn adjoint(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
+    Ok(adjoint_derived(ad, f, wrt)?.f)
+}
+
+fn adjoint_derived(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Derived> {
+    let seed = if is_scalar_loss(f) { Seed::One } else { Seed::Argument };
+    vjp_derived(ad, f, wrt, seed, false, "grad")
+}
+
+/// Hessian-vector product, forward over reverse: arguments of `f` (and cotangents, unless it is a real scalar), then
+/// one direction per `wrt` value -> the product in `wrt` order.
+pub fn hvp(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
+    let g = adjoint_derived(ad, f, wrt)?;
+    let at = moved(&g, wrt);
+    Ok(jvp_derived(ad, &g.f, &at, false)?.f.renamed(&format!("{}_hvp", f.name)))
+}
+
+/// Hessian-vector product, reverse over forward; equals [`hvp`].
+pub fn hvp_reverse(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
+    let t = jvp_derived(ad, f, wrt, false)?;
+    let at = moved(&t, wrt);
+    let seed = if is_scalar_loss(f) { Seed::One } else { Seed::Argument };
+    Ok(vjp_derived(ad, &t.f, &at, seed, false, "hvp")?.f.renamed(&format!("{}_hvp", f.name)))
+}
+
+/// The `wrt` values of `f` in a function derived from it.
+fn moved(d: &Derived, wrt: Wrt<'_>) -> Vec<Val> {
+    wrt.iter().map(|&v| d.map[v.index()].expect("linearize keeps every seeded value")).collect()
+}
+
+/// The transpose of a function that is linear in all its parameters: cotangents of the results -> cotangents of the
+/// parameters. An error ([`NotLinear`](crate::Code::NotLinear)) if it is not linear.
+pub fn linear_transpose(ad: &AdContext, f: &Function) -> Result<Function> {
+    let b = Builder::new(&format!("{}_transposed", f.name), ad.session());
+    let cx: &dyn Emit = &b;
+    let cts: Vec<Option<Val>> = f
+        .results()
+        .iter()
+        .enumerate()
+        .map(|(k, &r)| Some(b.param(f.ty(r).clone(), Some(&format!("ct_{k}")))))
+        .collect();
+    let n = f.params().len();
+    let back = transpose_into(&b, f, &vec![true; n], &vec![None; n], &cts)?;
+    if let Some(e) = b.take_error() {
+        return Err(e);
+    }
+    let results: Vec<Val> =
+        back.into_iter().zip(f.params()).map(|(g, &p)| g.unwrap_or_else(|| cx.zeros(f.ty(p)))).collect();
+    b.finish(&results)
+}
+
+/// The Jacobian of every differentiable result with respect to every `wrt` value, result-major: arguments of `f` ->
+/// arrays of shape `result.shape + wrt.shape`.
+pub fn jacobian(ad: &AdContext, f: &Function, wrt: Wrt<'_>, direction: Direction) -> Result<Function> {
+    check_wrt(f, wrt)?;
+    let outs: Vec<Type> = f.result_types().into_iter().filter(|t| t.dtype.has_tangent()).collect();
+    let ins: Vec<Type> = wrt.iter().map(|&v| f.ty(v).clone()).collect();
+    if let Some(t) = outs.iter().chain(&ins).find(|t| t.dtype.is_complex()) {
+        bail!(ComplexLoss, "jacobian needs real inputs and results, got {t}; use vjp or jvp with explicit directions");
+    }
+    let size = |ts: &[Type]| ts.iter().try_fold(0usize, |a, t| Some(a + t.shape.numel().as_const()?));
+    let forward = match direction {
+        Direction::Forward => true,
+        Direction::Reverse => false,
+        Direction::Auto => matches!((size(&ins), size(&outs)), (Some(i), Some(o)) if i < o),
+    };
+    // One pass per block of the basis: (seeded value, all values on the other side).
+    let (seeded, other) = if forward { (&ins, &outs) } else { (&outs, &ins) };
+    let derived = if forward { jvp_derived(ad, f, wrt, false)?.f } else { vjp(ad, f, wrt)? };
+    let session = ad.session();
+    let b = Builder::new(&format!("{}_jacobian", f.name), session.clone());
+    let cx: &dyn Emit = &b;
+    let args = params_of(&b, f);
+    let mut blocks: Vec<Vec<Val>> = Vec::new();
+    for (i, ty) in seeded.iter().enumerate() {
+        let n = ty.shape.numel();
+        let mut mapped = vec![false; args.len() + seeded.len()];
+        mapped[args.len() + i] = true;
+        let (batched, _) = batch(&session, &derived, &mapped, &vec![true; other.len()], &n)?;
+        let mut call: Vec<Val> = args.clone();
+        for (j, t) in seeded.iter().enumerate() {
+            call.push(if i == j {
+                let eye = cx.eye(ty.dtype, &n);
+                cx.reshape(eye, &join(std::slice::from_ref(&n), &ty.shape))
+            } else {
+                cx.zeros(t)
+            });
+        }
+        let rows = cx.inline(&batched, &call);
+        blocks.push(rows.into_iter().zip(other).map(|(v, o)| shape_block(cx, v, ty, o, forward)).collect());
+    }
+    let mut results = Vec::new();
+    for o in 0..outs.len() {
+        for i in 0..ins.len() {
+            results.push(if forward { blocks[i][o] } else { blocks[o][i] });
+        }
+    }
+    b.finish(&results)
+}
+
+fn join(a: &[Dim], b: &[Dim]) -> Shape {
+    a.iter().chain(b).cloned().collect()
+}
+
+/// `[n, other]` -> `result.shape + wrt.shape`.
+fn shape_block(cx: &dyn Emit, v: Val, seeded: &Type, other: &Type, forward: bool) -> Val {
+    let split = cx.reshape(v, &join(&seeded.shape, &other.shape));
+    if !forward {
+        return split;
+    }
+    let (s, o) = (seeded.rank(), other.rank());
+    let perm: Vec<usize> = (s..s + o).chain(0..s).collect();
+    cx.transpose(split, &perm)
+}
+
+/// The Hessian of a real scalar: arguments of `f` -> arrays of shape `wrt_i.shape + wrt_j.shape`, i-major.
+pub fn hessian(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
+    check_scalar_loss(f)?;
+    let g = vjp_derived(ad, f, wrt, Seed::One, false, "grad")?;
+    let at = moved(&g, wrt);
+    Ok(jacobian(ad, &g.f, &at, Direction::Forward)?.renamed(&format!("{}_hessian", f.name)))
+}

@@ -1,0 +1,210 @@
+//! linearize: one pass over a function that writes it forward and its derivative as a linear program.
+//!
+//! ```text
+//! y = f(x)   =>   y, residuals  and  dy = sum over equations of (op'(x)) dx
+//! ```
+//! Only equations between `wrt` and the wanted results are looked at; the rest is copied as it is.
+
+use super::linear::{Lin, LinearProgram, Lv, Operand};
+use crate::emit::Emit;
+use crate::error::{Code, Error, Result};
+use crate::graph::{Def, Function};
+use crate::primitive::Val;
+use smallvec::SmallVec;
+use std::cell::RefCell;
+
+/// What [`linearize_into`] made.
+pub struct Linear {
+    /// The results.
+    pub outs: Vec<Val>,
+    /// Their tangents (`None`: zero).
+    pub tangents: Vec<Option<Lv>>,
+    /// The value in the new function of each value of the old one that was needed.
+    pub map: Vec<Option<Val>>,
+}
+
+/// Writes `f` applied to `args`, and its derivative. `seeds` gives a tangent to values of `f`, parameters or not: at an
+/// intermediate value the seed is added to what flows in from upstream. Only `wanted` results (all if `None`) are
+/// followed.
+///
+/// O(equations); one traversal.
+pub fn linearize_into(
+    cx: &dyn Emit,
+    program: &RefCell<LinearProgram>,
+    f: &Function,
+    args: &[Val],
+    seeds: &[(Val, Lv)],
+    wanted: Option<&[bool]>,
+) -> Result<Linear> {
+    let lin = Lin::new(cx, program);
+    let needed = f.needed_for(wanted, &seeds.iter().map(|s| s.0).collect::<Vec<_>>());
+    let mut map: Vec<Option<Val>> = vec![None; f.len()];
+    let mut tangents: Vec<Option<Lv>> = vec![None; f.len()];
+    let mut seed: Vec<Option<Lv>> = vec![None; f.len()];
+    for &(v, t) in seeds {
+        seed[v.index()] = lin.sum_opt(seed[v.index()], Some(t));
+    }
+    for (&p, &a) in f.params().iter().zip(args) {
+        map[p.index()] = Some(a);
+        tangents[p.index()] = seed[p.index()];
+    }
+    let mut x = SmallVec::<[Val; 8]>::new();
+    let mut t = SmallVec::<[Option<Lv>; 8]>::new();
+    for e in f.eqns() {
+        if !e.results().any(|r| needed[r.index()]) {
+            continue;
+        }
+        x.clear();
+        t.clear();
+        for v in f.operands(e) {
+            x.push(map[v.index()].expect("operands precede their equation"));
+            t.push(tangents[v.index()]);
+        }
+        cx.set_loc(e.loc);
+        if t.iter().all(Option::is_none) {
+            let y = cx.emit(e.op.clone(), &x);
+            for (r, y) in e.results().zip(y) {
+                map[r.index()] = Some(y);
+            }
+        } else {
+            let session = cx.session().clone();
+            let (y, dy) =
+                session.linearize(&e.op, &lin, &x, &t).map_err(|err| decorate(err, f, e.loc, &seed, e, "linearize"))?;
+            check(f, e, &y, &dy, cx, &lin)?;
+            for ((r, y), dy) in e.results().zip(y).zip(dy) {
+                map[r.index()] = Some(y);
+                tangents[r.index()] = dy.filter(|_| f.ty(r).dtype.has_tangent());
+            }
+        }
+        for r in e.results() {
+            if let s @ Some(_) = seed[r.index()] {
+                tangents[r.index()] = lin.sum_opt(tangents[r.index()], s);
+            }
+        }
+    }
+    let pick = |v: &Val| map[v.index()].unwrap_or(Val::POISON);
+    let outs = f.results().iter().map(pick).collect();
+    let tangents = f.results().iter().map(|v| tangents[v.index()]).collect();
+    Ok(Linear { outs, tangents, map })
+}
+
+/// A rule must return one result and one tangent per result, of the result's type.
+fn check(
+    f: &Function,
+    e: &crate::graph::Eqn,
+    y: &[Val],
+    dy: &[Option<Lv>],
+    cx: &dyn Emit,
+    lin: &Lin<'_>,
+) -> Result<()> {
+    let n = e.results().len();
+    let name = e.op.name();
+    if y.len() != n || dy.len() != n {
+        let text = format!(
+            "linearize rule of `{name}` produced {} results and {} tangents for {n} results",
+            y.len(),
+            dy.len()
+        );
+        return Err(Error::new(Code::RuleArity, text).at(e.loc));
+    }
+    for (r, (&y, dy)) in e.results().zip(y.iter().zip(dy)) {
+        let want = f.ty(r);
+        for (got, what) in [(Some(cx.ty(y)), "result"), (dy.map(|d| lin.lty(d)), "tangent")] {
+            if let Some(got) = got.filter(|g| !cx.failed() && (g.dtype != want.dtype || g.rank() != want.rank())) {
+                let text = format!("linearize rule of `{name}` produced the {what} {got} for a result of type {want}");
+                return Err(Error::new(Code::RuleType, text).at(e.loc));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Adds the place, the mode and the path from `wrt` to an error of a rule.
+fn decorate(
+    err: Error,
+    f: &Function,
+    loc: crate::error::Loc,
+    seed: &[Option<Lv>],
+    e: &crate::graph::Eqn,
+    mode: &str,
+) -> Error {
+    if err.code() != Code::NoRule {
+        return err.at(loc);
+    }
+    // Walk back from the equation, always to an operand that a seed reaches.
+    let mut reached: Vec<bool> = seed.iter().map(Option::is_some).collect();
+    for e in f.eqns() {
+        let on = f.operands(e).iter().any(|v| reached[v.index()]);
+        for r in e.results() {
+            reached[r.index()] |= on;
+        }
+    }
+    let mut path = vec![e.op.name().to_owned()];
+    let mut at = f.operands(e).iter().copied().find(|v| reached[v.index()]);
+    while let Some(v) = at {
+        match f.def(v) {
+            Def::Eqn(i) if seed[v.index()].is_none() && path.len() < 12 => {
+                let e = &f.eqns()[i];
+                path.push(e.op.name().to_owned());
+                at = f.operands(e).iter().copied().find(|v| reached[v.index()]);
+            }
+            _ => {
+                path.push(f.show(v));
+                at = None;
+            }
+        }
+    }
+    path.reverse();
+    err.at(loc).note(format!("while deriving ({mode}); path from wrt: {}", path.join(" -> ")))
+}
+
+/// Writes a linear program as ordinary equations: tangents for `inputs` in, the values of `outs` back.
+/// Only what `outs` need is written; `residual` says what stands for each ordinary value. This is jvp.
+pub fn replay(
+    cx: &dyn Emit,
+    program: &LinearProgram,
+    inputs: &[(Lv, Val)],
+    outs: &[Lv],
+    residual: &dyn Fn(Val) -> Val,
+) -> Vec<Val> {
+    let need = reaching(program, outs);
+    let mut map = vec![Val::POISON; program.len()];
+    for &(l, v) in inputs {
+        map[l.index()] = v;
+    }
+    for e in program.eqns() {
+        if e.results().any(|r| need[r.index()]) {
+            let x: SmallVec<[Val; 4]> = e
+                .operands
+                .iter()
+                .map(|o| match o {
+                    Operand::R(v) => residual(*v),
+                    Operand::L(v) => map[v.index()],
+                })
+                .collect();
+            cx.set_loc(e.loc);
+            for (r, y) in e.results().zip(cx.emit(e.op.clone(), &x)) {
+                map[r.index()] = y;
+            }
+        }
+    }
+    outs.iter().map(|o| if *o == Lv::POISON { Val::POISON } else { map[o.index()] }).collect()
+}
+
+/// Which linear values `outs` need.
+pub(super) fn reaching(program: &LinearProgram, outs: &[Lv]) -> Vec<bool> {
+    let mut need = vec![false; program.len()];
+    for o in outs.iter().filter(|&&o| o != Lv::POISON) {
+        need[o.index()] = true;
+    }
+    for e in program.eqns().iter().rev() {
+        if e.results().any(|r| need[r.index()]) {
+            for o in &e.operands {
+                if let Operand::L(v) = o {
+                    need[v.index()] = true;
+                }
+            }
+        }
+    }
+    need
+}

@@ -1,0 +1,29 @@
+//! Derivatives: transformations of one graph by the rules of its operations.
+//!
+//! ```text
+//! linearize : (a -> b)    -> (a -> b, T a -o T b)       forward with residuals, linear program
+//! transpose : (R a -o b)  -> (CT b -o CT a)
+//! jvp = replay of the linear program;  vjp = its transpose
+//! ```
+//!
+//! Nothing here names an operation, but the sum that merges fan-out and the zeros that it starts from
+//! ([`Session::sum`], [`Session::zeros`]).
+
+mod batch;
+mod derive;
+mod linear;
+mod linearize;
+mod region;
+mod session;
+mod transpose;
+
+pub use batch::{batch, batch_into};
+pub use derive::{
+    Direction, Wrt, adjoint, grad, hessian, hvp, hvp_reverse, is_scalar_loss, jacobian, jvp, linear_transpose,
+    value_and_grad, vjp,
+};
+pub use linear::{Lin, LinEqn, LinearProgram, Lv, Operand};
+pub use linearize::{linearize_into, replay};
+pub use region::{RegionBatch, RegionLin, RegionTranspose, Residual};
+pub use session::{AdContext, AdContextBuilder, Numerics, Rule, RuleSet, Session};
+pub use transpose::{transpose_into, transpose_program};

@@ -1,0 +1,241 @@
+//! Transforms of bodies, memoised by (body, which inputs are active), so that nested control flow stays linear.
+//!
+//! A body shares the symbols of the function it stands in. A residual never leaves a body if its type mentions an
+//! extent that was decided inside (a nested loop's trips): it is computed again inside the linear body instead. So are
+//! constants.
+
+use super::batch::batch;
+use super::linear::{LinearProgram, Lv, Operand};
+use super::linearize::{linearize_into, reaching, replay};
+use super::session::{FnKey, Session};
+use super::transpose::{trace_linear, transpose_into};
+use crate::emit::Emit;
+use crate::error::Result;
+use crate::graph::{Builder, Def, Function};
+use crate::primitive::Val;
+use crate::shape::{Dim, Sym, Type};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// Where a residual of a body comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Residual {
+    /// The body's parameter at this position: nothing to save.
+    Param(usize),
+    /// The extra result at this position of the forward body (after the body's own results).
+    Extra(usize),
+}
+
+/// A body linearized.
+#[derive(Debug)]
+pub struct RegionLin {
+    /// Parameters of the body -> its results, then the extra results.
+    pub forward: Arc<Function>,
+    /// Residuals, then tangents of the active inputs -> tangents of the active results.
+    pub linear: Arc<Function>,
+    /// Which results have a tangent.
+    pub out_active: Vec<bool>,
+    /// Where the residuals come from.
+    pub residuals: Vec<Residual>,
+}
+
+impl RegionLin {
+    /// Types of the extra results.
+    pub fn extra_types(&self) -> Vec<Type> {
+        self.forward.result_types().split_off(self.out_active.len())
+    }
+}
+
+/// A linear body transposed.
+#[derive(Debug)]
+pub struct RegionTranspose {
+    /// Ordinary parameters, then cotangents of the results that have one -> cotangents of the linear parameters that
+    /// have one.
+    pub func: Arc<Function>,
+    /// Which linear parameters have a cotangent (per linear parameter).
+    pub out_nonzero: Vec<bool>,
+}
+
+/// A body batched.
+#[derive(Debug)]
+pub struct RegionBatch {
+    /// The batched body.
+    pub func: Arc<Function>,
+    /// Which results have the batch axis.
+    pub out_mapped: Vec<bool>,
+}
+
+impl Session {
+    /// Linearizes a body in the parameters marked active.
+    pub fn linearize_region(&self, f: &Arc<Function>, active: &[bool]) -> Result<Arc<RegionLin>> {
+        let key = (FnKey(f.clone()), active.to_vec());
+        if let Some(r) = self.memo(|m| m.linearized.get(&key).cloned()) {
+            return Ok(r);
+        }
+        let r = Arc::new(linearize_region(self, f, active)?);
+        self.memo(|m| m.linearized.insert(key, r.clone()));
+        Ok(r)
+    }
+
+    /// Transposes a body that is linear in the parameters marked `linear`, for cotangents of the marked results.
+    pub fn transpose_region(&self, f: &Arc<Function>, linear: &[bool], ct: &[bool]) -> Result<Arc<RegionTranspose>> {
+        let key = (FnKey(f.clone()), linear.to_vec(), ct.to_vec());
+        if let Some(r) = self.memo(|m| m.transposed.get(&key).cloned()) {
+            return Ok(r);
+        }
+        let r = Arc::new(transpose_region(self, f, linear, ct)?);
+        self.memo(|m| m.transposed.insert(key, r.clone()));
+        Ok(r)
+    }
+
+    /// Batches a body: `mapped` parameters have a leading axis of extent `size`; results marked `force` will too.
+    pub fn batch_region(
+        &self,
+        f: &Arc<Function>,
+        mapped: &[bool],
+        force: &[bool],
+        size: &Dim,
+    ) -> Result<Arc<RegionBatch>> {
+        let key = (FnKey(f.clone()), mapped.to_vec(), force.to_vec(), size.clone());
+        if let Some(r) = self.memo(|m| m.batched.get(&key).cloned()) {
+            return Ok(r);
+        }
+        let (func, out_mapped) = batch(self, f, mapped, force, size)?;
+        let r = Arc::new(RegionBatch { func: Arc::new(func), out_mapped });
+        self.memo(|m| m.batched.insert(key, r.clone()));
+        Ok(r)
+    }
+
+    /// A called module with its own symbols replaced by what the operands' types say: afterwards it shares the
+    /// caller's symbols, as bodies do.
+    pub fn specialize(&self, f: &Arc<Function>, x: &[Type]) -> Arc<Function> {
+        let mut bound: Vec<(Sym, Dim)> = f.bind(x).into_iter().filter(|(s, d)| d.as_sym() != Some(s)).collect();
+        if bound.is_empty() {
+            return f.clone();
+        }
+        bound.sort();
+        let key = (FnKey(f.clone()), bound);
+        if let Some(r) = self.memo(|m| m.specialized.get(&key).cloned()) {
+            return r;
+        }
+        let find = |s: &Sym| key.1.iter().find(|(k, _)| k == s).map(|(_, d)| d.clone());
+        let r = Arc::new(f.subst(&find));
+        self.memo(|m| m.specialized.insert(key, r.clone()));
+        r
+    }
+
+    /// Whether a body's results are jointly linear in the marked parameters (results that do not depend on them must
+    /// be zero).
+    pub fn region_linear_in(&self, f: &Arc<Function>, linear: &[bool]) -> bool {
+        let key = (FnKey(f.clone()), linear.to_vec());
+        if let Some(r) = self.memo(|m| m.linear_in.get(&key).copied()) {
+            return r;
+        }
+        let b = Builder::new("linearity", self.clone());
+        let args: Vec<Option<Val>> =
+            f.params().iter().zip(linear).map(|(&p, &l)| (!l).then(|| b.param(f.ty(p).clone(), None))).collect();
+        let program = RefCell::new(LinearProgram::default());
+        let r = trace_linear(&b, &program, f, linear, &args, &|_| true).is_ok() && !b.failed();
+        self.memo(|m| m.linear_in.insert(key, r));
+        r
+    }
+}
+
+fn linearize_region(session: &Session, f: &Arc<Function>, active: &[bool]) -> Result<RegionLin> {
+    let b = Builder::new(&f.name, session.clone());
+    let args: Vec<Val> = f.params().iter().map(|&p| b.param(f.ty(p).clone(), f.name_of(p).map(|n| &**n))).collect();
+    let program = RefCell::new(LinearProgram::default());
+    let seeds: Vec<(Val, Lv)> = f
+        .params()
+        .iter()
+        .zip(active)
+        .filter(|(_, a)| **a)
+        .map(|(&p, _)| (p, program.borrow_mut().input(f.ty(p).clone())))
+        .collect();
+    let lin = linearize_into(&b, &program, f, &args, &seeds, None)?;
+    let program = program.into_inner();
+    let out_active: Vec<bool> = lin.tangents.iter().map(Option::is_some).collect();
+    let outs: Vec<Lv> = lin.tangents.iter().flatten().copied().collect();
+    let forward = b.finish(&lin.outs)?;
+
+    let Plan { saved, recompute } = plan_residuals(&forward, &program, &outs);
+
+    let lb = Builder::new(&format!("{}_lin", f.name), session.clone());
+    let mut map = vec![Val::POISON; forward.len()];
+    for &v in &saved {
+        map[v.index()] = lb.param(forward.ty(v).clone(), None);
+    }
+    let inputs: Vec<(Lv, Val)> = seeds.iter().map(|&(p, l)| (l, lb.param(f.ty(p).clone(), None))).collect();
+    for (e, _) in forward.eqns().iter().zip(&recompute).filter(|(_, r)| **r) {
+        let x: Vec<Val> = forward.operands(e).iter().map(|v| map[v.index()]).collect();
+        lb.set_loc(e.loc);
+        for (r, y) in e.results().zip(lb.emit(e.op.clone(), &x)) {
+            map[r.index()] = y;
+        }
+    }
+    let results = replay(&lb, &program, &inputs, &outs, &|v| map[v.index()]);
+    let linear = Arc::new(lb.finish(&results)?);
+
+    let mut results = forward.results().to_vec();
+    let residuals = saved
+        .iter()
+        .map(|&v| match forward.def(v) {
+            Def::Param(i) => Residual::Param(i),
+            Def::Eqn(_) => {
+                results.push(v);
+                Residual::Extra(results.len() - 1 - out_active.len())
+            }
+        })
+        .collect();
+    Ok(RegionLin { forward: Arc::new(forward.with_results(&results)), linear, out_active, residuals })
+}
+
+/// Which values of the forward body the linear body gets, and which equations it computes again.
+struct Plan {
+    saved: Vec<Val>,
+    recompute: Vec<bool>,
+}
+
+fn plan_residuals(forward: &Function, program: &LinearProgram, outs: &[Lv]) -> Plan {
+    let local = forward.bound_syms();
+    let escapes = |t: &Type| {
+        let mut ok = true;
+        for d in t.shape.iter() {
+            d.syms(&mut |s| ok &= !local.contains(s));
+        }
+        ok
+    };
+    let mut wanted = vec![false; forward.len()];
+    let need = reaching(program, outs);
+    for e in program.eqns().iter().filter(|e| e.results().any(|r| need[r.index()])) {
+        for o in &e.operands {
+            if let Operand::R(v) = o {
+                wanted[v.index()] = true;
+            }
+        }
+    }
+    let mut recompute = vec![false; forward.eqns().len()];
+    for (i, e) in forward.eqns().iter().enumerate().rev() {
+        let again = |r: Val| wanted[r.index()] && (forward.operands(e).is_empty() || !escapes(forward.ty(r)));
+        if e.results().any(again) {
+            recompute[i] = true;
+            for &x in forward.operands(e) {
+                wanted[x.index()] = true;
+            }
+        }
+    }
+    let by_eqn = |v: Val| matches!(forward.def(v), Def::Eqn(i) if recompute[i]);
+    let saved = forward.vals().filter(|&v| wanted[v.index()] && !by_eqn(v)).collect();
+    Plan { saved, recompute }
+}
+
+fn transpose_region(session: &Session, f: &Arc<Function>, linear: &[bool], ct: &[bool]) -> Result<RegionTranspose> {
+    let b = Builder::new(&format!("{}_t", f.name), session.clone());
+    let args: Vec<Option<Val>> =
+        f.params().iter().zip(linear).map(|(&p, &l)| (!l).then(|| b.param(f.ty(p).clone(), None))).collect();
+    let cts: Vec<Option<Val>> =
+        f.results().iter().zip(ct).map(|(&r, &c)| c.then(|| b.param(f.ty(r).clone(), None))).collect();
+    let back = transpose_into(&b, f, linear, &args, &cts)?;
+    let results: Vec<Val> = back.iter().flatten().copied().collect();
+    Ok(RegionTranspose { func: Arc::new(b.finish(&results)?), out_nonzero: back.iter().map(Option::is_some).collect() })
+}

@@ -1,0 +1,184 @@
+//! Rules owned explicitly: [`AdContext`] holds what a crate adds, a [`Session`] is one transform at work.
+
+use super::linear::{Lin, Lv};
+use super::region::{RegionBatch, RegionLin, RegionTranspose};
+use crate::emit::Emit;
+use crate::error::Result;
+use crate::graph::Function;
+use crate::ops::{self, Op};
+use crate::primitive::{Arg, Batched, Linearized, Val};
+use crate::shape::{Dim, Sym, Type};
+use rustc_hash::FxHashMap;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Mutex};
+
+/// Choices of arithmetic that a derivative is derived with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Numerics {
+    /// The adjoint of a division by zero is NaN, not what IEEE division gives.
+    pub zero_division_nan: bool,
+    /// Sums inside derivatives are compensated.
+    pub stable: bool,
+    /// Zero times anything is zero in derivatives, infinity and NaN included.
+    pub strong_zero: bool,
+}
+
+/// Rules for an operation that come from outside it. A method that returns `None` leaves the operation's own rule.
+#[allow(unused_variables)]
+pub trait Rule: Send + Sync {
+    /// See [`Primitive::linearize`].
+    fn linearize(&self, op: &Op, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Option<Result<Linearized>> {
+        None
+    }
+
+    /// See [`Primitive::transpose`].
+    fn transpose(&self, op: &Op, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Option<Result<Vec<Option<Val>>>> {
+        None
+    }
+
+    /// See [`Primitive::batch`].
+    fn batch(&self, op: &Op, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Option<Result<Vec<Batched>>> {
+        None
+    }
+}
+
+/// Rules by operation name.
+#[derive(Clone, Default)]
+pub struct RuleSet(FxHashMap<String, Arc<dyn Rule>>);
+
+impl RuleSet {
+    /// Adds the rule of an operation (builder style); a later one replaces an earlier one.
+    pub fn with(mut self, op: &str, rule: impl Rule + 'static) -> RuleSet {
+        self.0.insert(op.to_owned(), Arc::new(rule));
+        self
+    }
+}
+
+/// The rules that transforms use: those of the operations themselves, and what was added here. There is no global.
+#[derive(Clone, Default)]
+pub struct AdContext {
+    rules: Arc<RuleSet>,
+    /// Arithmetic of the derivatives.
+    pub numerics: Numerics,
+}
+
+impl AdContext {
+    /// Starts an empty context.
+    pub fn builder() -> AdContextBuilder {
+        AdContextBuilder::default()
+    }
+
+    /// A session for one transform.
+    pub fn session(&self) -> Session {
+        Session(Arc::new(Inner { context: self.clone(), memo: Mutex::default() }))
+    }
+}
+
+/// Builds an [`AdContext`].
+#[derive(Default)]
+pub struct AdContextBuilder {
+    rules: RuleSet,
+    numerics: Numerics,
+}
+
+impl AdContextBuilder {
+    /// Adds rules of extension operations, or of operations that the caller does not own.
+    pub fn with_extension_rules(mut self, rules: RuleSet) -> Self {
+        self.rules.0.extend(rules.0);
+        self
+    }
+
+    /// Sets the arithmetic of derivatives.
+    pub fn with_numerics(mut self, numerics: Numerics) -> Self {
+        self.numerics = numerics;
+        self
+    }
+
+    /// The context.
+    pub fn build(self) -> Result<AdContext> {
+        Ok(AdContext { rules: Arc::new(self.rules), numerics: self.numerics })
+    }
+}
+
+/// One transform at work: the context, and transforms of bodies done so far, so that nesting stays linear.
+#[derive(Clone)]
+pub struct Session(Arc<Inner>);
+
+struct Inner {
+    context: AdContext,
+    memo: Mutex<Memo>,
+}
+
+#[derive(Default)]
+pub(super) struct Memo {
+    pub linearized: FxHashMap<(FnKey, Vec<bool>), Arc<RegionLin>>,
+    pub transposed: FxHashMap<(FnKey, Vec<bool>, Vec<bool>), Arc<RegionTranspose>>,
+    pub batched: FxHashMap<(FnKey, Vec<bool>, Vec<bool>, Dim), Arc<RegionBatch>>,
+    pub specialized: FxHashMap<(FnKey, Vec<(Sym, Dim)>), Arc<Function>>,
+    pub linear_in: FxHashMap<(FnKey, Vec<bool>), bool>,
+}
+
+/// A function by identity; keeps it alive so that the address is not used again.
+#[derive(Clone)]
+pub(super) struct FnKey(pub Arc<Function>);
+
+impl PartialEq for FnKey {
+    fn eq(&self, o: &FnKey) -> bool {
+        Arc::ptr_eq(&self.0, &o.0)
+    }
+}
+
+impl Eq for FnKey {}
+
+impl Hash for FnKey {
+    fn hash<H: Hasher>(&self, h: &mut H) {
+        Arc::as_ptr(&self.0).hash(h);
+    }
+}
+
+impl Default for Session {
+    fn default() -> Session {
+        AdContext::default().session()
+    }
+}
+
+impl Session {
+    /// Arithmetic of the derivatives.
+    pub fn numerics(&self) -> Numerics {
+        self.0.context.numerics
+    }
+
+    pub(super) fn memo<T>(&self, f: impl FnOnce(&mut Memo) -> T) -> T {
+        f(&mut self.0.memo.lock().unwrap_or_else(|e| e.into_inner()))
+    }
+
+    fn rule(&self, op: &Op) -> Option<&Arc<dyn Rule>> {
+        // The common case is no added rules at all: no name is hashed then.
+        if self.0.context.rules.0.is_empty() { None } else { self.0.context.rules.0.get(op.name()) }
+    }
+
+    /// Linearizes one operation by the rule in force.
+    pub fn linearize(&self, op: &Op, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
+        self.rule(op).and_then(|r| r.linearize(op, cx, x, t)).unwrap_or_else(|| op.linearize(cx, x, t))
+    }
+
+    /// Transposes one operation by the rule in force.
+    pub fn transpose(&self, op: &Op, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
+        self.rule(op).and_then(|r| r.transpose(op, cx, x, ct)).unwrap_or_else(|| op.transpose(cx, x, ct))
+    }
+
+    /// Batches one operation by the rule in force.
+    pub fn batch(&self, op: &Op, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
+        self.rule(op).and_then(|r| r.batch(op, cx, size, x)).unwrap_or_else(|| op.batch(cx, size, x))
+    }
+
+    /// The operation that merges cotangents where a value is used more than once.
+    pub fn sum(&self) -> Op {
+        ops::sum_op()
+    }
+
+    /// The zero of a type.
+    pub fn zeros(&self, ty: &Type) -> Op {
+        ops::zeros_op(ty)
+    }
+}
