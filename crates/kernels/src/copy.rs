@@ -1,0 +1,138 @@
+//! Copies between strided regions: materialise, transpose, slice, pad, concatenate, reverse, tile.
+//!
+//! All of them are [`copy_region`] with the right strides. Reverse is a source with a negative stride; slice one with
+//! an offset; padding fills the destination first and copies into its middle (steps of `interior + 1` for interior
+//! padding); concatenation copies each operand to its own offset.
+
+use crate::loops::{Axis, Loops};
+use crate::view::{Run, View, check_bounds, row_major_stride};
+
+/// Writes the elements of `src` to `dst` in row-major order. O(n), and blocked where `src` is a transpose.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn copy_into<T: Copy>(dst: &mut [T], src: View<T>) {
+    assert_eq!(dst.len(), src.len(), "a copy has as many elements as its source");
+    match src.as_run() {
+        Some(Run::Dense(data)) => dst.copy_from_slice(data),
+        Some(Run::Splat(value)) => dst.fill(value),
+        _ => region(dst, 0, |axis| row_major_stride(src.shape(), axis), src),
+    }
+}
+
+/// Writes `src` to the region of `dst` that starts at `offset` and has `src`'s shape and the given strides:
+/// `dst[offset + Σ i_d · strides_d] = src[i]`.
+///
+/// The strides should address each element once; which write stays is not said otherwise.
+///
+/// # Panics
+/// If the ranks differ or the region leaves `dst`.
+pub fn copy_region<T: Copy>(dst: &mut [T], offset: usize, strides: &[isize], src: View<T>) {
+    assert_eq!(strides.len(), src.shape().len(), "the region has the rank of its source");
+    check_bounds(dst.len(), offset, src.shape(), strides);
+    region(dst, offset, |axis| strides[axis], src);
+}
+
+fn region<T: Copy>(dst: &mut [T], offset: usize, stride: impl Fn(usize) -> isize, src: View<T>) {
+    let axes = src.shape().iter().enumerate().map(|(d, &len)| Axis { len, strides: [stride(d), src.stride(d)] });
+    let loops = Loops::new(axes);
+    let [to, from] = loops.inner().strides;
+    loops.tiled([offset, src.offset()], |[d, s], len| copy_run(dst, d, to, src.run(s, len, from), len));
+}
+
+/// `dst[start + i · stride] = src[i]` for `i < len`.
+#[inline]
+pub(crate) fn copy_run<T: Copy>(dst: &mut [T], start: usize, stride: isize, src: Run<T>, len: usize) {
+    match (stride, src) {
+        (1, Run::Dense(src)) => dst[start..start + len].copy_from_slice(&src[..len]),
+        (1, Run::Splat(value)) => dst[start..start + len].fill(value),
+        (1, Run::Strided(src, from, step)) => {
+            let mut at = from;
+            for y in &mut dst[start..start + len] {
+                *y = src[at];
+                at = at.wrapping_add_signed(step);
+            }
+        }
+        (_, Run::Dense(src)) => scatter_run(dst, start, stride, src[..len].iter().copied()),
+        (_, Run::Splat(value)) => scatter_run(dst, start, stride, (0..len).map(|_| value)),
+        (_, Run::Strided(src, from, step)) => {
+            let at = |i: usize| from.wrapping_add_signed(i as isize * step);
+            scatter_run(dst, start, stride, (0..len).map(|i| src[at(i)]));
+        }
+    }
+}
+
+#[inline(always)]
+fn scatter_run<T>(dst: &mut [T], mut at: usize, stride: isize, values: impl Iterator<Item = T>) {
+    for value in values {
+        dst[at] = value;
+        at = at.wrapping_add_signed(stride);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Random, layout, shape};
+    use crate::view::row_major_strides;
+
+    #[test]
+    fn copies_are_row_major() {
+        let mut random = Random(2);
+        for _ in 0..500 {
+            let shape = shape(&mut random);
+            let src = layout(&mut random, &shape, |r| r.next());
+            let mut dst = vec![0; src.view().len()];
+            copy_into(&mut dst, src.view());
+            assert_eq!(dst, src.elements(), "{:?} {:?}", src.shape, src.strides);
+        }
+    }
+
+    #[test]
+    fn transposes_larger_than_a_tile() {
+        let (r, c) = (131, 77);
+        let data: Vec<usize> = (0..3 * r * c).collect();
+        let mut dst = vec![0; data.len()];
+        copy_into(&mut dst, View::new(&data, 0, &[3, c, r], &[(r * c) as isize, 1, c as isize]));
+        let expected = |i: usize| i / (r * c) * r * c + i % r * c + i / r % c;
+        assert!((0..data.len()).all(|i| dst[i] == expected(i)));
+        // Into a transposed destination.
+        let mut back = vec![0; data.len()];
+        copy_region(&mut back, 0, &[(r * c) as isize, 1, c as isize], View::dense(&dst, &[3, c, r]));
+        assert_eq!(back, data);
+    }
+
+    #[test]
+    fn regions_undo_views() {
+        let mut random = Random(3);
+        for _ in 0..300 {
+            let shape = shape(&mut random);
+            let region = layout(&mut random, &shape, |_| 0);
+            if region.strides.contains(&0) {
+                continue;
+            }
+            let values: Vec<u64> = (0..region.view().len()).map(|_| random.next()).collect();
+            let mut dst = region.data.clone();
+            copy_region(&mut dst, region.offset, &region.strides, View::dense(&values, &shape));
+            let mut back = vec![0; values.len()];
+            copy_into(&mut back, View::new(&dst, region.offset, &shape, &region.strides));
+            assert_eq!(back, values);
+        }
+    }
+
+    #[test]
+    fn pads_concatenates_and_reverses() {
+        // [[1, 2], [3, 4]] with one row above, interior padding 1 in columns, one column on the right.
+        let (x, mut padded) = ([1, 2, 3, 4], [9; 12]);
+        copy_region(&mut padded, 4, &[4, 2], View::dense(&x, &[2, 2]));
+        assert_eq!(padded, [9, 9, 9, 9, 1, 9, 2, 9, 3, 9, 4, 9]);
+        let mut joined = [0; 6];
+        let strides = row_major_strides(&[2, 3]);
+        copy_region(&mut joined, 0, &strides, View::dense(&x, &[2, 2]));
+        copy_region(&mut joined, 2, &strides, View::dense(&[7, 8], &[2, 1]));
+        assert_eq!(joined, [1, 2, 7, 3, 4, 8]);
+        let mut reversed = [0; 4];
+        copy_into(&mut reversed, View::new(&x, 3, &[2, 2], &[-2, -1]));
+        assert_eq!(reversed, [4, 3, 2, 1]);
+    }
+}

@@ -1,0 +1,327 @@
+//! Reductions of a view over any set of axes, in the order that [`tree`](crate::tree) fixes.
+//!
+//! `dst[j] = lower(x_0 ∘ x_1 ∘ … ∘ x_{n-1})`, where `j` runs over the kept axes (row-major) and `x_i` are the lifted
+//! elements of the reduced axes, numbered in row-major order whatever their strides. So a transposed view reduces to
+//! the same bits as its contiguous copy.
+//!
+//! Two strategies give those bits. **Rows** reduce one output at a time: for long reductions along the grain. **Columns**
+//! reduce a block of neighbouring outputs side by side, with lanes that are vectors of outputs: for reductions across
+//! the grain, and for short ones. All are O(elements); the working memory is a few cache lines' worth of lanes.
+
+use crate::element::{Index, Number, Ordered};
+use crate::loops::{Axis, Loops};
+use crate::tree::{CHUNK, Counter, Lanes, fold_chunk, fold_slice, halve, rows_of};
+use crate::twice::Exact;
+use crate::view::{Run, View, volume};
+use std::ops::{BitAnd, BitOr, BitXor, Not};
+
+/// Reduces over `axes` (distinct, in any order) with an associative `combine`: the general form of every reduction here.
+///
+/// `lift(x, i)` makes an accumulator of element `x` at position `i` among the reduced ones; `lower` makes the output.
+/// Where nothing is reduced because an axis has length 0, the output is `empty`.
+///
+/// # Panics
+/// If `dst.len()` is not the volume of the kept axes, or an axis does not exist.
+pub fn fold<T: Copy, A: Lanes, U: Copy>(
+    dst: &mut [U],
+    src: View<T>,
+    axes: &[usize],
+    empty: U,
+    lift: impl Fn(T, usize) -> A,
+    combine: impl Fn(A, A) -> A,
+    lower: impl Fn(A) -> U,
+) {
+    let shape = src.shape();
+    let is_reduced = |d: &usize| axes.contains(d);
+    assert!(axes.iter().all(|&d| d < shape.len()), "axes {axes:?} of a view of shape {shape:?}");
+    let count = volume(&axes.iter().map(|&d| shape[d]).collect::<Vec<_>>());
+    let kept: Vec<usize> = (0..shape.len()).filter(|d| !is_reduced(d)).collect();
+    assert_eq!(dst.len(), volume(&kept.iter().map(|&d| shape[d]).collect::<Vec<_>>()), "dst has the kept axes");
+    if count == 0 || dst.is_empty() {
+        return dst.fill(empty);
+    }
+    if let (1, Some(data)) = (dst.len(), src.as_slice()) {
+        dst[0] = lower(fold_slice(data, &mut Counter::new(), &mut Counter::new(), &lift, &combine));
+        return;
+    }
+    let fold = Fold { lift, combine, count, reduced: Loops::new((0..shape.len()).filter(is_reduced).map(axis(src))) };
+    let kept = Loops::new(kept.into_iter().map(axis(src)));
+    let (across, along) = (kept.inner(), fold.reduced.inner());
+    let with_the_grain = across.strides[0].abs() >= along.strides[0].abs() && along.strides[0] != 0;
+    let mut scratch = Scratch { gathered: Vec::new(), rows: Counter::new(), chunks: Counter::new() };
+    let mut at = 0;
+    if across.len >= 4 && (!with_the_grain || count <= 16) {
+        let width = fold.width();
+        kept.in_order([src.offset()], |[start], len| {
+            for c in (0..len).step_by(width) {
+                let width = width.min(len - c);
+                let start = start.wrapping_add_signed(c as isize * across.strides[0]);
+                for &a in fold.columns(src.data(), start, across.strides[0], width, &mut scratch) {
+                    dst[at] = lower(a);
+                    at += 1;
+                }
+            }
+        });
+    } else {
+        kept.in_order([src.offset()], |[start], len| {
+            for c in 0..len {
+                let start = start.wrapping_add_signed(c as isize * across.strides[0]);
+                dst[at] = lower(fold.row(src, start, &mut scratch));
+                at += 1;
+            }
+        });
+    }
+}
+
+/// The axis `d` of a view, for a nest.
+fn axis<'a, T>(src: View<'a, T>) -> impl Fn(usize) -> Axis<1> + 'a {
+    move |d| Axis { len: src.shape()[d], strides: [src.stride(d)] }
+}
+
+/// Working memory that one call of [`fold`] uses for all its outputs.
+struct Scratch<T, A> {
+    gathered: Vec<T>,
+    rows: Counter<A>,
+    chunks: Counter<A>,
+}
+
+struct Fold<L, C> {
+    lift: L,
+    combine: C,
+    /// How many elements make one output.
+    count: usize,
+    reduced: Loops<1>,
+}
+
+impl<L, C> Fold<L, C> {
+    /// How many outputs [`Fold::columns`] reduces at once: as many as keep two rows of lanes in a first-level cache.
+    fn width<A: Lanes>(&self) -> usize
+    where
+        C: Fn(A, A) -> A,
+    {
+        (8192 / (self.count.min(A::LANES) * size_of::<A>()).max(1)).clamp(8, 512)
+    }
+
+    /// The output whose first element is `src.data()[start]`.
+    fn row<T: Copy, A: Lanes>(&self, src: View<T>, start: usize, scratch: &mut Scratch<T, A>) -> A
+    where
+        L: Fn(T, usize) -> A,
+        C: Fn(A, A) -> A,
+    {
+        let Axis { len, strides: [stride] } = self.reduced.inner();
+        let (lift, combine, Scratch { gathered, rows, chunks }) = (&self.lift, &self.combine, scratch);
+        if stride == 1 && len == self.count {
+            return fold_slice(&src.data()[start..start + len], rows, chunks, lift, combine);
+        }
+        let mut base = 0;
+        chunks.start(1);
+        self.reduced.in_order([start], |[start], len| {
+            let mut done = 0;
+            while done < len {
+                let part = (len - done).min(CHUNK - gathered.len());
+                match src.run(start.wrapping_add_signed(done as isize * stride), part, stride) {
+                    Run::Dense(x) => gathered.extend_from_slice(x),
+                    Run::Splat(x) => gathered.extend(std::iter::repeat_n(x, part)),
+                    Run::Strided(x, from, step) => {
+                        gathered.extend((0..part as isize).map(|i| x[from.wrapping_add_signed(i * step)]));
+                    }
+                }
+                done += part;
+                if gathered.len() == CHUNK || base + gathered.len() == self.count {
+                    chunks.partial.push(fold_chunk(gathered, base, rows, lift, combine));
+                    chunks.carry(base / CHUNK, combine);
+                    base += gathered.len();
+                    gathered.clear();
+                }
+            }
+        });
+        chunks.finish(combine)[0]
+    }
+
+    /// The outputs whose first elements are `data[start + c · across]` for `c < width`. Lane `l` of output `c` is entry
+    /// `l · width + c` of a row of lanes.
+    fn columns<'a, T: Copy, A: Lanes>(
+        &self,
+        data: &[T],
+        start: usize,
+        across: isize,
+        width: usize,
+        scratch: &'a mut Scratch<T, A>,
+    ) -> &'a [A]
+    where
+        L: Fn(T, usize) -> A,
+        C: Fn(A, A) -> A,
+    {
+        let (lift, combine, Scratch { rows, chunks, .. }) = (&self.lift, &self.combine, scratch);
+        let stride = self.reduced.inner().strides[0];
+        let mut done = 0;
+        chunks.start(width);
+        rows.start(A::LANES * width);
+        self.reduced.in_order([start], |[start], len| {
+            let first = done;
+            for (lane, part) in rows_of(first..first + len, A::LANES) {
+                let at = |i: usize| start.wrapping_add_signed((i - first) as isize * stride);
+                let row = part.start % CHUNK / A::LANES;
+                let ragged = part.start - lane + A::LANES > self.count;
+                // An odd row, and the last, if short, join the row before: no need to store them first.
+                if row > 0 && (row % 2 == 1 || ragged) {
+                    let top = rows.partial.len() - A::LANES * width;
+                    let lanes = &mut rows.partial[top..][lane * width..][..part.len() * width];
+                    if across == 1 && (stride == width as isize || part.len() == 1) {
+                        // The outputs of successive positions adjoin: one long loop.
+                        absorb(lanes, &data[at(part.start)..], width, part.start, lift, combine);
+                    } else {
+                        for (i, lanes) in part.clone().zip(lanes.chunks_exact_mut(width)) {
+                            if across == 1 {
+                                absorb(lanes, &data[at(i)..], width, i, lift, combine);
+                                continue;
+                            }
+                            for (c, a) in (0..).zip(lanes) {
+                                *a = combine(*a, lift(data[at(i).wrapping_add_signed(c * across)], i));
+                            }
+                        }
+                    }
+                } else {
+                    for i in part.clone() {
+                        if across == 1 {
+                            rows.partial.extend(data[at(i)..at(i) + width].iter().map(|&x| lift(x, i)));
+                        } else {
+                            let column = |c| lift(data[at(i).wrapping_add_signed(c * across)], i);
+                            rows.partial.extend((0..width as isize).map(column));
+                        }
+                    }
+                }
+                done = part.end;
+                if row % 2 == 1 && done % A::LANES == 0 {
+                    rows.carry(row / 2, combine);
+                }
+                if done % CHUNK == 0 && done < self.count {
+                    chunks.partial.extend_from_slice(halve(rows.finish(combine), width, combine));
+                    chunks.carry(done / CHUNK - 1, combine);
+                    rows.start(A::LANES * width);
+                }
+            }
+        });
+        let last = halve(rows.finish(combine), width, combine);
+        if self.count <= CHUNK {
+            return last;
+        }
+        chunks.partial.extend_from_slice(last);
+        chunks.finish(combine)
+    }
+}
+
+/// `lanes[k] ∘= lift(x[k], base + k / width)`, for whole rows of `width`.
+#[inline(always)]
+fn absorb<T: Copy, A: Copy>(
+    lanes: &mut [A],
+    x: &[T],
+    width: usize,
+    base: usize,
+    lift: &impl Fn(T, usize) -> A,
+    combine: &impl Fn(A, A) -> A,
+) {
+    let x = &x[..lanes.len()];
+    for (r, (lanes, x)) in lanes.chunks_exact_mut(width).zip(x.chunks_exact(width)).enumerate() {
+        for (a, &x) in lanes.iter_mut().zip(x) {
+            *a = combine(*a, lift(x, base + r));
+        }
+    }
+}
+
+/// Sums; 0 where nothing is summed. f16 and bf16 accumulate in f32, integers wrap, `bool` is "any".
+///
+/// `stable` sums floats in twice the precision and rounds once ([`twice`](crate::twice)).
+pub fn sum<T: Number>(dst: &mut [T], src: View<T>, axes: &[usize], stable: bool) {
+    if stable {
+        let of = |x: T, _| T::Exact::of(x.wide());
+        fold(dst, src, axes, T::ZERO, of, T::Exact::plus, |s| T::from_wide(s.round()));
+    } else {
+        fold(dst, src, axes, T::ZERO, |x: T, _| x.widen(), T::Acc::plus, T::narrow);
+    }
+}
+
+/// Products; 1 where nothing is multiplied. f16 and bf16 accumulate in f32, integers wrap, `bool` is "all".
+pub fn prod<T: Number>(dst: &mut [T], src: View<T>, axes: &[usize]) {
+    fold(dst, src, axes, T::ONE, |x: T, _| x.widen(), T::Acc::times, T::narrow);
+}
+
+/// IEEE maxima: NaN wins, `+0 > -0`. [`Ordered::LOWEST`] where there is nothing.
+pub fn max<T: Number<Acc: Ordered>>(dst: &mut [T], src: View<T>, axes: &[usize]) {
+    fold(dst, src, axes, T::narrow(T::Acc::LOWEST), |x: T, _| x.widen(), T::Acc::maximum, T::narrow);
+}
+
+/// IEEE minima: NaN wins, `-0 < +0`. [`Ordered::HIGHEST`] where there is nothing.
+pub fn min<T: Number<Acc: Ordered>>(dst: &mut [T], src: View<T>, axes: &[usize]) {
+    fold(dst, src, axes, T::narrow(T::Acc::HIGHEST), |x: T, _| x.widen(), T::Acc::minimum, T::narrow);
+}
+
+/// Whether any element is true; false where there is none.
+pub fn any(dst: &mut [bool], src: View<bool>, axes: &[usize]) {
+    bit_or(dst, src, axes);
+}
+
+/// Whether all elements are true; true where there is none.
+pub fn all(dst: &mut [bool], src: View<bool>, axes: &[usize]) {
+    bit_and(dst, src, axes);
+}
+
+/// Bitwise and of integers or `bool`s; all ones where there is nothing.
+pub fn bit_and<T>(dst: &mut [T], src: View<T>, axes: &[usize])
+where
+    T: Number<Acc = T> + Lanes + BitAnd<Output = T> + Not<Output = T>,
+{
+    fold(dst, src, axes, !T::ZERO, |x, _| x, T::bitand, |x| x);
+}
+
+/// Bitwise or of integers or `bool`s; 0 where there is nothing.
+pub fn bit_or<T: Number<Acc = T> + Lanes + BitOr<Output = T>>(dst: &mut [T], src: View<T>, axes: &[usize]) {
+    fold(dst, src, axes, T::ZERO, |x, _| x, T::bitor, |x| x);
+}
+
+/// Bitwise exclusive or of integers or `bool`s; 0 where there is nothing.
+pub fn bit_xor<T: Number<Acc = T> + Lanes + BitXor<Output = T>>(dst: &mut [T], src: View<T>, axes: &[usize]) {
+    fold(dst, src, axes, T::ZERO, |x, _| x, T::bitxor, |x| x);
+}
+
+/// Positions of the maxima among the reduced elements in row-major order: the first of equals, and the first NaN if
+/// there is one (`-0` equals `+0`). 0 where there is nothing.
+pub fn argmax<T: Number<Acc: Ordered>, I: Index>(dst: &mut [I], src: View<T>, axes: &[usize]) {
+    arg(dst, src, axes, |a: T::Acc, b| b.less(a));
+}
+
+/// Positions of the minima; see [`argmax`].
+pub fn argmin<T: Number<Acc: Ordered>, I: Index>(dst: &mut [I], src: View<T>, axes: &[usize]) {
+    arg(dst, src, axes, |a: T::Acc, b| a.less(b));
+}
+
+/// A value and its position.
+#[derive(Clone, Copy)]
+struct Found<K> {
+    key: K,
+    position: usize,
+}
+
+impl<K: Copy> Lanes for Found<K> {
+    const LANES: usize = 32;
+}
+
+fn arg<T: Number<Acc: Ordered>, I: Index>(
+    dst: &mut [I],
+    src: View<T>,
+    axes: &[usize],
+    beats: impl Fn(T::Acc, T::Acc) -> bool,
+) {
+    // The lanes do not meet in order of position, so ties compare positions.
+    let wins = |a: &Found<T::Acc>, b: &Found<T::Acc>| match (a.key.is_nan(), b.key.is_nan()) {
+        (true, false) => true,
+        (false, true) => false,
+        (true, true) => a.position < b.position,
+        (false, false) => beats(a.key, b.key) || (!beats(b.key, a.key) && a.position < b.position),
+    };
+    let combine = |a, b| if wins(&a, &b) { a } else { b };
+    fold(dst, src, axes, I::of(0), |x: T, position| Found { key: x.widen(), position }, combine, |f| I::of(f.position));
+}
+
+#[cfg(test)]
+mod tests;

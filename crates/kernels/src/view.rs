@@ -1,0 +1,319 @@
+//! A read-only strided view of a slice: the operand of every kernel.
+//!
+//! Element `i` of a view is `data[offset + Σ_d i_d · strides_d]`. A stride of 0 repeats an element along its axis
+//! (broadcast), a negative one walks backwards (reverse). A view is at most four words of its own: shape and strides are
+//! borrowed, and the two commonest layouts ([`View::dense`], [`View::splat`]) need no strides at all.
+//!
+//! Invariant: every element a view addresses lies inside `data`; the constructors check it, once, in O(rank).
+
+use crate::loops::{Axis, Loops};
+
+/// A strided view of `data`; see the module's page for the address of an element.
+#[derive(Debug)]
+pub struct View<'a, T> {
+    data: &'a [T],
+    offset: usize,
+    shape: &'a [usize],
+    strides: Strides<'a>,
+    len: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Strides<'a> {
+    RowMajor,
+    Zero,
+    Given(&'a [isize]),
+}
+
+impl<T> Clone for View<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for View<'_, T> {}
+
+impl<'a, T> View<'a, T> {
+    /// The view of `data` from `offset` with the given shape and strides (counted in elements).
+    ///
+    /// # Panics
+    /// If the ranks differ or an element would lie outside `data`.
+    pub fn new(data: &'a [T], offset: usize, shape: &'a [usize], strides: &'a [isize]) -> Self {
+        assert_eq!(shape.len(), strides.len(), "a view has as many strides as axes");
+        check_bounds(data.len(), offset, shape, strides);
+        View { data, offset, shape, strides: Strides::Given(strides), len: volume(shape) }
+    }
+
+    /// The row-major view of all of `data`.
+    ///
+    /// # Panics
+    /// If `data.len()` is not the product of `shape`.
+    pub fn dense(data: &'a [T], shape: &'a [usize]) -> Self {
+        let len = volume(shape);
+        assert_eq!(data.len(), len, "a dense view covers its slice, shape {shape:?}");
+        View { data, offset: 0, shape, strides: Strides::RowMajor, len }
+    }
+
+    /// One value at every index of `shape`.
+    pub fn splat(value: &'a T, shape: &'a [usize]) -> Self {
+        let (data, len) = (std::slice::from_ref(value), volume(shape));
+        View { data, offset: 0, shape, strides: Strides::Zero, len }
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no element: some axis has length 0.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The length of every axis.
+    pub fn shape(&self) -> &'a [usize] {
+        self.shape
+    }
+
+    /// The slice the view looks at: all of it, not only the elements of the view.
+    pub fn data(&self) -> &'a [T] {
+        self.data
+    }
+
+    /// Where in [`View::data`] the element at index 0 lies.
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// The stride of one axis.
+    pub fn stride(&self, axis: usize) -> isize {
+        match self.strides {
+            Strides::RowMajor => row_major_stride(self.shape, axis),
+            Strides::Zero => 0,
+            Strides::Given(strides) => strides[axis],
+        }
+    }
+
+    /// Whether the elements lie next to each other in row-major order.
+    pub fn is_contiguous(&self) -> bool {
+        match self.strides {
+            Strides::RowMajor => true,
+            Strides::Zero => self.len <= 1,
+            Strides::Given(strides) => {
+                let mut next = 1;
+                self.is_empty()
+                    || self.shape.iter().zip(strides).rev().all(|(&len, &stride)| {
+                        let fits = len == 1 || stride == next;
+                        next *= len as isize;
+                        fits
+                    })
+            }
+        }
+    }
+
+    /// The elements in row-major order, if that is how they lie.
+    pub fn as_slice(&self) -> Option<&'a [T]> {
+        match self.len {
+            0 => Some(&[]),
+            len if self.is_contiguous() => Some(&self.data[self.offset..self.offset + len]),
+            _ => None,
+        }
+    }
+}
+
+impl<'a, T: Copy> View<'a, T> {
+    /// The whole view as one [`Run`], if its elements in row-major order are evenly spaced. A view without elements is
+    /// a dense run of length 0.
+    pub fn as_run(&self) -> Option<Run<'a, T>> {
+        if let Some(slice) = self.as_slice() {
+            return Some(Run::Dense(slice));
+        }
+        let loops = Loops::new((0..self.shape.len()).map(|d| Axis { len: self.shape[d], strides: [self.stride(d)] }));
+        (loops.outer().is_empty()).then(|| self.run(self.offset, loops.inner().len, loops.inner().strides[0]))
+    }
+
+    /// The run of `len >= 1` elements from `data[start]` on, `stride` apart.
+    pub fn run(&self, start: usize, len: usize, stride: isize) -> Run<'a, T> {
+        match stride {
+            1 => Run::Dense(&self.data[start..start + len]),
+            0 => Run::Splat(self.data[start]),
+            _ => Run::Strided(self.data, start, stride),
+        }
+    }
+
+    /// The element at a multi-index, in O(rank): for tests and single look-ups.
+    pub fn get(&self, index: &[usize]) -> T {
+        assert_eq!(index.len(), self.shape.len(), "an index has as many entries as the view has axes");
+        let mut at = self.offset as isize;
+        for (axis, &i) in index.iter().enumerate() {
+            assert!(i < self.shape[axis], "index {index:?} lies outside the shape {:?}", self.shape);
+            at += i as isize * self.stride(axis);
+        }
+        self.data[at as usize]
+    }
+}
+
+/// Evenly spaced elements, sorted by how fast a loop over them runs.
+#[derive(Clone, Copy, Debug)]
+pub enum Run<'a, T> {
+    /// Adjacent elements.
+    Dense(&'a [T]),
+    /// One element, repeated.
+    Splat(T),
+    /// `data[start + i · stride]`.
+    Strided(&'a [T], usize, isize),
+}
+
+/// What an inner loop reads: a [`Run`] whose case is known when the loop is compiled.
+pub(crate) trait Lane<T>: Copy {
+    /// Element `i` of the run.
+    fn at(self, i: usize) -> T;
+
+    /// The first `n` elements: tells the compiler a length, so that it drops the bounds checks.
+    fn first(self, n: usize) -> Self;
+}
+
+impl<T: Copy> Lane<T> for &[T] {
+    #[inline(always)]
+    fn at(self, i: usize) -> T {
+        self[i]
+    }
+
+    #[inline(always)]
+    fn first(self, n: usize) -> Self {
+        &self[..n]
+    }
+}
+
+/// The lane of [`Run::Splat`].
+#[derive(Clone, Copy)]
+pub(crate) struct Splat<T>(pub T);
+
+impl<T: Copy> Lane<T> for Splat<T> {
+    #[inline(always)]
+    fn at(self, _: usize) -> T {
+        self.0
+    }
+
+    #[inline(always)]
+    fn first(self, _: usize) -> Self {
+        self
+    }
+}
+
+/// The lane of any run at all, by arithmetic that is the same for all three cases.
+#[derive(Clone, Copy)]
+pub(crate) struct Any<'a, T>(&'a [T], usize, isize);
+
+impl<'a, T> Run<'a, T> {
+    /// The run as a lane; borrows the value of a [`Run::Splat`].
+    pub(crate) fn any<'b>(&'b self) -> Any<'b, T>
+    where
+        'a: 'b,
+    {
+        match self {
+            Run::Dense(data) => Any(data, 0, 1),
+            Run::Splat(value) => Any(std::slice::from_ref(value), 0, 0),
+            &Run::Strided(data, start, stride) => Any(data, start, stride),
+        }
+    }
+}
+
+impl<T: Copy> Lane<T> for Any<'_, T> {
+    #[inline(always)]
+    fn at(self, i: usize) -> T {
+        self.0[self.1.wrapping_add_signed(self.2.wrapping_mul(i as isize))]
+    }
+
+    #[inline(always)]
+    fn first(self, _: usize) -> Self {
+        self
+    }
+}
+
+/// The product of the lengths; 1 for rank 0.
+///
+/// # Panics
+/// If it overflows `usize` (a zero length anywhere makes it 0, whatever the others are).
+pub fn volume(shape: &[usize]) -> usize {
+    if shape.contains(&0) {
+        return 0;
+    }
+    shape.iter().try_fold(1usize, |n, &len| n.checked_mul(len)).expect("the number of elements fits a usize")
+}
+
+/// The stride of one axis of a row-major array: the product of the lengths after it.
+pub fn row_major_stride(shape: &[usize], axis: usize) -> isize {
+    shape[axis + 1..].iter().fold(1, |n, &len| n.wrapping_mul(len as isize))
+}
+
+/// The strides of a row-major array.
+pub fn row_major_strides(shape: &[usize]) -> Vec<isize> {
+    (0..shape.len()).map(|axis| row_major_stride(shape, axis)).collect()
+}
+
+/// The lowest and highest element that strides reach from 0, as (distance below, distance above); `None` if the
+/// arithmetic overflows. The shape has no zero.
+pub(crate) fn reach(shape: &[usize], strides: &[isize]) -> Option<(usize, usize)> {
+    let (mut below, mut above) = (0usize, 0usize);
+    for (&len, &stride) in shape.iter().zip(strides) {
+        let far = (len - 1).checked_mul(stride.unsigned_abs())?;
+        let side = if stride < 0 { &mut below } else { &mut above };
+        *side = side.checked_add(far)?;
+    }
+    Some((below, above))
+}
+
+/// Panics unless every element that a shape and strides address from `offset` on lies inside a slice of `len`.
+pub(crate) fn check_bounds(len: usize, offset: usize, shape: &[usize], strides: &[isize]) {
+    if shape.contains(&0) {
+        return;
+    }
+    let fits = reach(shape, strides)
+        .is_some_and(|(below, above)| below <= offset && offset.checked_add(above).is_some_and(|last| last < len));
+    assert!(fits, "shape {shape:?}, strides {strides:?} from {offset} leave a slice of {len} elements");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Random, layout, shape};
+
+    #[test]
+    fn runs_agree_with_elements() {
+        let mut random = Random(1);
+        for _ in 0..500 {
+            let shape = shape(&mut random);
+            let owned = layout(&mut random, &shape, |r| r.next());
+            let (view, elements) = (owned.view(), owned.elements());
+            if let Some(slice) = view.as_slice() {
+                assert_eq!(slice, elements);
+            }
+            if let Some(run) = view.as_run() {
+                let lane = run.any();
+                assert_eq!((0..view.len()).map(|i| lane.at(i)).collect::<Vec<_>>(), elements);
+            }
+        }
+    }
+
+    #[test]
+    fn rank_zero_and_empty() {
+        assert_eq!(View::new(&[1, 2, 3], 2, &[], &[]).as_slice(), Some(&[3][..]));
+        assert_eq!(View::new(&[1u8; 0], 9, &[2, 0], &[5, 5]).as_slice(), Some(&[][..]));
+        assert_eq!(View::dense(&[0u8; 0], &[usize::MAX, 3, 0]).len(), 0);
+        assert!(matches!(View::splat(&7, &[2, 3]).as_run(), Some(Run::Splat(7))));
+        assert!(matches!(View::new(&[1, 2, 3], 2, &[3], &[-1]).as_run(), Some(Run::Strided(_, 2, -1))));
+    }
+
+    #[test]
+    #[should_panic = "leave a slice"]
+    fn below_the_slice() {
+        View::new(&[1, 2, 3], 1, &[3], &[-1]);
+    }
+
+    #[test]
+    #[should_panic = "leave a slice"]
+    fn overflowing_strides() {
+        View::new(&[1, 2, 3], 0, &[3, 2], &[isize::MAX, 1]);
+    }
+}
