@@ -14,11 +14,14 @@
 //! `dst` always comes first, and is row-major unless a function takes its strides.
 
 pub mod copy;
+pub mod cumulative;
 pub mod element;
 pub mod gemm;
+pub mod index;
 pub mod loops;
 pub mod map;
 pub mod reduce;
+pub mod sort;
 pub mod tree;
 pub mod twice;
 pub mod view;

@@ -134,11 +134,7 @@ impl<'a, T: Copy> View<'a, T> {
 
     /// The run of `len >= 1` elements from `data[start]` on, `stride` apart.
     pub fn run(&self, start: usize, len: usize, stride: isize) -> Run<'a, T> {
-        match stride {
-            1 => Run::Dense(&self.data[start..start + len]),
-            0 => Run::Splat(self.data[start]),
-            _ => Run::Strided(self.data, start, stride),
-        }
+        Run::new(self.data, start, len, stride)
     }
 
     /// The element at a multi-index, in O(rank): for tests and single look-ups.
@@ -162,6 +158,17 @@ pub enum Run<'a, T> {
     Splat(T),
     /// `data[start + i · stride]`.
     Strided(&'a [T], usize, isize),
+}
+
+impl<'a, T: Copy> Run<'a, T> {
+    /// The run of `len >= 1` elements from `data[start]` on, `stride` apart.
+    pub fn new(data: &'a [T], start: usize, len: usize, stride: isize) -> Self {
+        match stride {
+            1 => Run::Dense(&data[start..start + len]),
+            0 => Run::Splat(data[start]),
+            _ => Run::Strided(data, start, stride),
+        }
+    }
 }
 
 /// What an inner loop reads: a [`Run`] whose case is known when the loop is compiled.
