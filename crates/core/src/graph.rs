@@ -324,6 +324,18 @@ impl Builder {
         }
     }
 
+    /// Looks at the operation that defines a value, unless it is a parameter.
+    pub fn with_def<R>(&self, v: Val, look: impl FnOnce(&Op, &[Val]) -> R) -> Option<R> {
+        let s = self.state.borrow();
+        match s.f.defs.get(v.index())? {
+            d if d & PARAM_BIT != 0 => None,
+            &d => {
+                let e = &s.f.eqns[d as usize];
+                Some(look(&e.op, s.f.operands(e)))
+            }
+        }
+    }
+
     /// The first error, taken out.
     pub fn take_error(&self) -> Option<Error> {
         self.state.borrow_mut().error.take()

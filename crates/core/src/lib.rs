@@ -12,6 +12,7 @@ pub mod graph;
 pub mod ops;
 pub mod primitive;
 pub mod reference;
+pub mod rewrite;
 pub mod shape;
 pub mod transform;
 

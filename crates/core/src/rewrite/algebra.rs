@@ -1,0 +1,108 @@
+//! Algebraic simplification: identities that hold for every bit pattern.
+
+use super::Pass;
+use super::fold::{as_splat, same_type};
+use crate::array::Scalar;
+use crate::emit::Emit;
+use crate::ops::{Binary, BroadcastInDim, Constant, Convert, Op, Reshape, Transpose, Unary};
+use crate::primitive::Val;
+use crate::shape::Type;
+
+/// An equal value that is simpler, if an identity applies.
+pub(super) fn rewrite(p: &mut Pass, op: &Op, x: &[Val]) -> Option<Val> {
+    let types: Vec<Type> = x.iter().map(|&v| p.b.ty(v)).collect();
+    match op {
+        Op::Unary(u @ (Unary::Neg | Unary::Conj)) => {
+            operand_of(p, x[0], |inner| matches!(inner, Op::Unary(v) if v == u)).map(|inner| inner[0])
+        }
+        Op::Binary(b) => binary(p, *b, x, &types),
+        Op::Convert(c) => convert(p, *c, x[0], &types[0]),
+        Op::Reshape(r) => reshape(p, r, x[0], &types[0]),
+        Op::Transpose(t) => transpose(p, t, x[0]),
+        Op::BroadcastInDim(b) => broadcast(p, b, x[0], &types[0]),
+        _ => None,
+    }
+}
+
+/// The operands of the equation that defines `v`, if its operation is the one looked for.
+fn operand_of(p: &Pass, v: Val, is: impl FnOnce(&Op) -> bool) -> Option<Vec<Val>> {
+    p.b.with_def(v, |op, x| is(op).then(|| x.to_vec()))?
+}
+
+fn binary(p: &mut Pass, op: Binary, x: &[Val], types: &[Type]) -> Option<Val> {
+    let out = op.infer_one(types)?;
+    let number = |k: usize, c: f64| {
+        as_splat(&p.b, x[k]).is_some_and(|s| s == Scalar::F(c).cast(types[k].dtype)) && types[k].dtype.has_tangent()
+    };
+    let keep = |k: usize| same_type(&p.b, x[k], &out).then_some(x[k]);
+    let negated = |p: &Pass, k: usize| operand_of(p, x[k], |o| matches!(o, Op::Unary(Unary::Neg))).map(|v| v[0]);
+    match op {
+        Binary::Mul | Binary::MulStrongZero if number(0, 1.0) => keep(1),
+        Binary::Mul | Binary::Div if number(1, 1.0) => keep(0),
+        Binary::Mul if number(0, -1.0) && types[1] == out => Some(p.one(Unary::Neg, &[x[1]])),
+        Binary::Mul if number(1, -1.0) && types[0] == out => Some(p.one(Unary::Neg, &[x[0]])),
+        // x - (+0) and x + (-0) are x for every x; x + (+0) is not, for -0.
+        Binary::Sub if number(1, 0.0) => keep(0),
+        Binary::Add if number(1, -0.0) => keep(0),
+        Binary::Add if number(0, -0.0) => keep(1),
+        Binary::Add => match (negated(p, 0), negated(p, 1)) {
+            (_, Some(y)) => Some(p.one(Binary::Sub, &[x[0], y])),
+            (Some(a), None) => Some(p.one(Binary::Sub, &[x[1], a])),
+            _ => None,
+        },
+        Binary::Sub => negated(p, 1).map(|y| p.one(Binary::Add, &[x[0], y])),
+        _ => None,
+    }
+}
+
+impl Binary {
+    fn infer_one(self, types: &[Type]) -> Option<Type> {
+        use crate::primitive::Primitive;
+        self.infer(types).ok()?.pop()
+    }
+}
+
+/// To the type it has; there and back through a wider type.
+fn convert(p: &mut Pass, c: Convert, x: Val, ty: &Type) -> Option<Val> {
+    if ty.dtype == c.to {
+        return Some(x);
+    }
+    let inner = operand_of(p, x, |o| matches!(o, Op::Convert(_)))?[0];
+    let from = p.b.ty(inner).dtype;
+    let wider = from.kind() == ty.dtype.kind() && from.size() < ty.dtype.size() && from.is_float();
+    (wider && from == c.to).then_some(inner)
+}
+
+fn reshape(p: &mut Pass, r: &Reshape, x: Val, ty: &Type) -> Option<Val> {
+    if ty.shape == r.shape {
+        return Some(x);
+    }
+    if let Some(s) = as_splat(&p.b, x) {
+        return Some(p.one(Constant::splat(ty.with_shape(r.shape.clone()), s), &[]));
+    }
+    let inner = operand_of(p, x, |o| matches!(o, Op::Reshape(_)))?[0];
+    Some(p.one(r.clone(), &[inner]))
+}
+
+fn transpose(p: &mut Pass, t: &Transpose, x: Val) -> Option<Val> {
+    if t.perm.iter().enumerate().all(|(i, &a)| i == a) {
+        return Some(x);
+    }
+    let (inner, first) = p.b.with_def(x, |op, x| match op {
+        Op::Transpose(first) => Some((x[0], first.perm.clone())),
+        _ => None,
+    })??;
+    Some(p.one(Transpose { perm: t.perm.iter().map(|&a| first[a]).collect() }, &[inner]))
+}
+
+fn broadcast(p: &mut Pass, b: &BroadcastInDim, x: Val, ty: &Type) -> Option<Val> {
+    if ty.shape == b.shape {
+        return Some(x);
+    }
+    let (inner, first) = p.b.with_def(x, |op, x| match op {
+        Op::BroadcastInDim(first) => Some((x[0], first.dims.clone())),
+        _ => None,
+    })??;
+    let dims = first.iter().map(|&d| b.dims[d]).collect();
+    Some(p.one(BroadcastInDim { shape: b.shape.clone(), dims }, &[inner]))
+}

@@ -1,0 +1,99 @@
+//! Common subexpressions: one equation for equal operations on equal operands.
+//!
+//! Name, attributes, operands and the type they give determine an operation, so they are the key. Operations with
+//! bodies are not merged: a checkpoint computes again on purpose.
+
+use crate::array::{Array, Wide};
+use crate::attr::Attr;
+use crate::ops::{Binary, Op};
+use crate::primitive::{Val, Vals};
+use rustc_hash::FxHashMap;
+use std::fmt::Write;
+
+/// Operation and operands.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) struct Key(String, Vals);
+
+/// Values by what computes them.
+#[derive(Default)]
+pub(super) struct Table(FxHashMap<Key, Vals>);
+
+/// Larger constants are not compared element by element.
+const MAX_ELEMENTS: usize = 256;
+
+impl Table {
+    /// The key of an operation, if it may be merged.
+    pub fn key(&self, op: &Op, x: &[Val]) -> Option<Key> {
+        if !op.regions().is_empty() {
+            return None;
+        }
+        let mut text = op.name().to_owned();
+        // The type of an operation without operands is not an attribute.
+        match op {
+            Op::Constant(c) => write!(text, "{}", c.ty).ok()?,
+            Op::Iota(i) => write!(text, "{}", i.ty).ok()?,
+            _ => {}
+        }
+        for (name, value) in op.attrs().0 {
+            write!(text, ";{name}=").ok()?;
+            spell(&mut text, &value)?;
+        }
+        let mut x = Vals::from_slice(x);
+        if matches!(op, Op::Binary(Binary::Add | Binary::Mul)) {
+            x.sort();
+        }
+        Some(Key(text, x))
+    }
+
+    pub fn get(&self, key: &Key) -> Option<&Vals> {
+        self.0.get(key)
+    }
+
+    pub fn insert(&mut self, key: Key, y: Vals) {
+        self.0.insert(key, y);
+    }
+}
+
+/// Writes an attribute so that different ones read differently.
+fn spell(out: &mut String, a: &Attr) -> Option<()> {
+    match a {
+        Attr::Array(a) => spell_array(out, a)?,
+        Attr::Num(s) => bits(out, &s.array(kind_of(s)))?,
+        Attr::Fn(_) => return None,
+        Attr::List(v) => {
+            out.push('[');
+            for a in v {
+                spell(out, a)?;
+                out.push(',');
+            }
+            out.push(']');
+        }
+        other => write!(out, "{other:?}").ok()?,
+    }
+    Some(())
+}
+
+fn kind_of(s: &crate::array::Scalar) -> crate::DType {
+    match s {
+        crate::array::Scalar::I(_) => crate::DType::I64,
+        crate::array::Scalar::F(_) => crate::DType::F64,
+        crate::array::Scalar::C(_) => crate::DType::C128,
+    }
+}
+
+fn spell_array(out: &mut String, a: &Array) -> Option<()> {
+    if a.len() > MAX_ELEMENTS {
+        return None;
+    }
+    write!(out, "{}", a.ty()).ok()?;
+    bits(out, a)
+}
+
+fn bits(out: &mut String, a: &Array) -> Option<()> {
+    match a.wide() {
+        Wide::F(v) => v.iter().try_for_each(|x| write!(out, "{:x} ", x.to_bits())),
+        Wide::I(v) => v.iter().try_for_each(|x| write!(out, "{x} ")),
+        Wide::C(v) => v.iter().try_for_each(|z| write!(out, "{:x}+{:x} ", z.re.to_bits(), z.im.to_bits())),
+    }
+    .ok()
+}

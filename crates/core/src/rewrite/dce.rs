@@ -1,0 +1,31 @@
+//! Dead code: equations that no result needs.
+
+use crate::emit::Emit;
+use crate::graph::{Builder, Function};
+use crate::primitive::{Val, Vals};
+use crate::transform::Session;
+
+/// The function without equations that no result needs. Parameters stay. O(equations).
+pub fn dce(f: &Function) -> Function {
+    let need = f.needed(None);
+    if f.eqns().iter().all(|e| e.results().any(|r| need[r.index()])) {
+        return f.clone();
+    }
+    let b = Builder::new(&f.name, Session::default());
+    let mut map = vec![Val::POISON; f.len()];
+    for v in f.params() {
+        map[v.index()] = b.param(f.ty(*v).clone(), f.name_of(*v).map(|n| &**n));
+    }
+    for e in f.eqns().iter().filter(|e| e.results().any(|r| need[r.index()])) {
+        let x: Vals = f.operands(e).iter().map(|v| map[v.index()]).collect();
+        b.set_loc(e.loc);
+        for (r, y) in e.results().zip(b.emit(e.op.clone(), &x)) {
+            map[r.index()] = y;
+            if let Some(name) = f.name_of(r) {
+                b.set_name(y, name);
+            }
+        }
+    }
+    let results: Vec<Val> = f.results().iter().map(|r| map[r.index()]).collect();
+    b.finish(&results).expect("the same equations have the same types")
+}

@@ -1,0 +1,82 @@
+//! Folding: an operation on constants is a constant, if that does not make the program larger.
+
+use crate::array::{Array, Scalar, Wide};
+use crate::emit::Emit;
+use crate::graph::Builder;
+use crate::ops::{Constant, Op, Value};
+use crate::primitive::Val;
+use crate::shape::{Env, Type};
+
+/// The largest constant that folding makes.
+const MAX_ELEMENTS: usize = 64;
+
+/// The constant that an operation on constants computes.
+pub(super) fn constant(b: &Builder, op: &Op, x: &[Val]) -> Option<Constant> {
+    if x.is_empty() || op.results() != 1 || !op.regions().is_empty() || keeps(op) {
+        return None;
+    }
+    let operands: Vec<Constant> = x.iter().map(|&v| as_constant(b, v)).collect::<Option<_>>()?;
+    let types: Vec<Type> = operands.iter().map(|c| c.ty.clone()).collect();
+    let ty = op.infer(&types).ok()?.pop()?;
+    if elementwise(op)
+        && let Some(splats) = operands.iter().map(Constant::as_splat).collect::<Option<Vec<Scalar>>>()
+    {
+        // One element says it all, for symbolic shapes too.
+        let x: Vec<Array> = splats.iter().zip(&types).map(|(s, t)| s.array(t.dtype)).collect();
+        let y = op.eval(&x, &Env::default()).ok()?.pop()?;
+        return Some(Constant::splat(ty, first(&y)));
+    }
+    let n = ty.shape.as_const()?.iter().try_fold(1usize, |a, &d| a.checked_mul(d))?;
+    let dense: Vec<Array> = operands
+        .iter()
+        .map(|c| match &c.value {
+            Value::Dense(a) if a.len() <= MAX_ELEMENTS => Some(a.clone()),
+            Value::Splat(s) if c.ty.rank() == 0 => Some(s.array(c.ty.dtype)),
+            _ => None,
+        })
+        .collect::<Option<_>>()?;
+    // A broadcast constant stays as it is written: it is smaller, and the seed of a derivative stays visible.
+    if n > MAX_ELEMENTS || matches!(op, Op::BroadcastInDim(_)) {
+        return None;
+    }
+    let y = op.eval(&dense, &Env::default()).ok()?.pop()?;
+    Some(if y.shape().is_empty() { Constant::splat(ty, first(&y)) } else { Constant::dense(y) })
+}
+
+/// Operations that mean something to a later derivative.
+fn keeps(op: &Op) -> bool {
+    op.name() == "stop_gradient"
+}
+
+fn elementwise(op: &Op) -> bool {
+    matches!(op, Op::Unary(_) | Op::Binary(_) | Op::Compare(_) | Op::Convert(_))
+}
+
+/// The constant that defines a value.
+pub(super) fn as_constant(b: &Builder, v: Val) -> Option<Constant> {
+    b.with_def(v, |op, _| match op {
+        Op::Constant(c) => Some(c.clone()),
+        _ => None,
+    })?
+}
+
+/// The value that a constant has everywhere.
+pub(super) fn as_splat(b: &Builder, v: Val) -> Option<Scalar> {
+    b.with_def(v, |op, _| match op {
+        Op::Constant(c) => c.as_splat(),
+        _ => None,
+    })?
+}
+
+fn first(a: &Array) -> Scalar {
+    match a.wide() {
+        Wide::F(v) => Scalar::F(v[0]),
+        Wide::I(v) => Scalar::I(v[0]),
+        Wide::C(v) => Scalar::C(v[0]),
+    }
+}
+
+/// Whether values of `b` have one type.
+pub(super) fn same_type(b: &Builder, a: Val, t: &Type) -> bool {
+    b.ty(a) == *t
+}

@@ -1,0 +1,116 @@
+//! Rewrites that keep meaning: dead code, common subexpressions, folding, algebraic simplification.
+//!
+//! [`simplify`] is one forward pass that writes the function anew, each equation through the same four steps, and one
+//! backward pass that drops what no result needs. Both are linear. A rewrite never changes a result's bits, but for the
+//! sign and payload of NaN: `x + 0` stays (it turns `-0` into `+0`), `x * 0` stays (NaN, infinity), sums are not
+//! reordered. `stop_gradient` and `checkpoint` stay, because a simplified function can be differentiated again.
+//! The seed of a derivative stays visible: a constant that was broadcast is not folded into what it multiplies.
+
+mod algebra;
+mod cse;
+mod dce;
+mod fold;
+
+pub use dce::dce;
+
+use crate::emit::Emit;
+use crate::graph::{Builder, Function};
+use crate::ops::Op;
+use crate::primitive::{Val, Vals};
+use crate::transform::Session;
+use cse::Table;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Bodies simplified so far, by identity, so that shared bodies stay shared.
+type Bodies = FxHashMap<*const Function, (Arc<Function>, Arc<Function>)>;
+
+/// The same function with fewer equations; bodies too. O(equations).
+pub fn simplify(f: &Function) -> Function {
+    simplify_with(f, &mut Bodies::default())
+}
+
+fn simplify_with(f: &Function, bodies: &mut Bodies) -> Function {
+    let f = dce(f);
+    let mut pass = Pass { b: Builder::new(&f.name, Session::default()), table: Table::default() };
+    let mut map = vec![Val::POISON; f.len()];
+    for &p in f.params() {
+        map[p.index()] = pass.b.param(f.ty(p).clone(), f.name_of(p).map(|n| &**n));
+    }
+    for e in f.eqns() {
+        let x: Vals = f.operands(e).iter().map(|v| map[v.index()]).collect();
+        let op = with_simple_bodies(&e.op, bodies);
+        pass.b.set_loc(e.loc);
+        for (r, y) in e.results().zip(pass.write(op, &x)) {
+            map[r.index()] = y;
+            if let Some(name) = f.name_of(r) {
+                pass.b.set_name(y, name);
+            }
+        }
+    }
+    let results: Vec<Val> = f.results().iter().map(|r| map[r.index()]).collect();
+    match pass.b.finish(&results) {
+        Ok(g) => dce(&g),
+        // A rewrite that does not type-check is our bug; the program itself is still right.
+        Err(e) => {
+            debug_assert!(false, "simplify of `{}`: {e}", f.name);
+            f
+        }
+    }
+}
+
+fn with_simple_bodies(op: &Op, bodies: &mut Bodies) -> Op {
+    let regions = op.regions();
+    if regions.is_empty() {
+        return op.clone();
+    }
+    let new: Vec<Arc<Function>> = regions
+        .into_iter()
+        .map(|r| {
+            let key = Arc::as_ptr(r);
+            if !bodies.contains_key(&key) {
+                let simple = Arc::new(simplify_with(r, bodies));
+                // The original is kept too, so that its address is not used again.
+                bodies.insert(key, (r.clone(), simple));
+            }
+            bodies[&key].1.clone()
+        })
+        .collect();
+    op.with_regions(&new)
+}
+
+/// The forward pass: what has been written, and the table of common subexpressions.
+struct Pass {
+    b: Builder,
+    table: Table,
+}
+
+impl Pass {
+    /// The results of an operation: an older value, a constant, or a new equation.
+    fn write(&mut self, op: Op, x: &[Val]) -> Vals {
+        if let Some(v) = algebra::rewrite(self, &op, x) {
+            return Vals::from_slice(&[v]);
+        }
+        if let Some(c) = fold::constant(&self.b, &op, x) {
+            return self.write_new(c.into(), &[]);
+        }
+        self.write_new(op, x)
+    }
+
+    fn write_new(&mut self, op: Op, x: &[Val]) -> Vals {
+        let key = self.table.key(&op, x);
+        if let Some(old) = key.as_ref().and_then(|k| self.table.get(k)) {
+            return old.clone();
+        }
+        let y = self.b.emit(op, x);
+        if let Some(key) = key {
+            self.table.insert(key, y.clone());
+        }
+        y
+    }
+
+    /// An operation with one result, through all steps.
+    fn one(&mut self, op: impl Into<Op>, x: &[Val]) -> Val {
+        self.write(op.into(), x)[0]
+    }
+}

@@ -1,0 +1,129 @@
+//! Rewrites: what they remove, and what they must leave alone.
+
+use cotangent_core::ops::{Binary, Unary};
+use cotangent_core::rewrite::{dce, simplify};
+use cotangent_core::transform::{AdContext, Session, grad};
+use cotangent_core::{Array, Builder, DType, Dim, Emit, Function, Op, Type, Val, reference};
+
+fn build(ty: Type, f: impl Fn(&dyn Emit, Val) -> Val) -> Function {
+    let b = Builder::new("f", Session::default());
+    let x = b.param(ty, Some("x"));
+    let y = f(&b, x);
+    b.finish(&[y]).unwrap()
+}
+
+fn scalar() -> Type {
+    Type::scalar(DType::F64)
+}
+
+/// Names of the operations, in order.
+fn ops(f: &Function) -> Vec<String> {
+    f.eqns().iter().map(|e| e.op.name().to_owned()).collect()
+}
+
+fn simple(ty: Type, f: impl Fn(&dyn Emit, Val) -> Val) -> Vec<String> {
+    ops(&simplify(&build(ty, f)))
+}
+
+#[test]
+fn dead_code_goes_and_parameters_stay() {
+    let f = build(scalar(), |cx, x| {
+        cx.exp(x);
+        cx.full_like(x, 2.0)
+    });
+    let g = dce(&f);
+    assert_eq!(ops(&g), ["constant"]);
+    assert_eq!(g.params().len(), 1);
+}
+
+#[test]
+fn equal_operations_on_equal_operands_are_one() {
+    assert_eq!(simple(scalar(), |cx, x| cx.mul(cx.exp(x), cx.exp(x))), ["exp", "mul"]);
+    // Addition commutes bit for bit, subtraction does not.
+    let both = |cx: &dyn Emit, x: Val| {
+        let y = cx.sin(x);
+        cx.mul(cx.add(x, y), cx.add(y, x))
+    };
+    assert_eq!(simple(scalar(), both), ["sin", "add", "mul"]);
+    let f = |cx: &dyn Emit, x: Val| {
+        let y = cx.sin(x);
+        cx.mul(cx.sub(x, y), cx.sub(y, x))
+    };
+    assert_eq!(simple(scalar(), f), ["sin", "sub", "sub", "mul"]);
+}
+
+#[test]
+fn constants_that_differ_in_one_element_are_not_merged() {
+    let f = build(Type::new(DType::F64, [200]), |cx, x| {
+        let mut v = vec![1.0; 200];
+        let a = cx.constant(Array::vector(v.clone()));
+        v[150] = 2.0;
+        let b = cx.constant(Array::vector(v));
+        cx.add(cx.mul(x, a), cx.mul(x, b))
+    });
+    let x = Array::vector(vec![1.0; 200]);
+    let y = reference::run(&simplify(&f), &[x]).unwrap()[0].to_f64();
+    assert_eq!((y[0], y[150]), (2.0, 3.0));
+}
+
+#[test]
+fn constants_fold_for_every_size() {
+    let ty = Type::new(DType::F32, vec![Dim::sym("n")]);
+    let f = build(ty.clone(), |cx, x| {
+        let c = cx.mul(cx.full_like(x, 2.0), cx.full_like(x, 3.0));
+        cx.mul(x, cx.exp(cx.sub(c, c)))
+    });
+    let g = simplify(&f);
+    assert_eq!(ops(&g), Vec::<String>::new(), "x * exp(6 - 6) is x");
+    assert_eq!(g.results(), g.params());
+}
+
+#[test]
+fn identities_that_hold_for_every_bit_apply_and_others_do_not() {
+    let none: [&str; 0] = [];
+    assert_eq!(simple(scalar(), |cx, x| cx.neg(cx.neg(x))), none);
+    assert_eq!(simple(scalar(), |cx, x| cx.mul(cx.full_like(x, 1.0), x)), none);
+    assert_eq!(simple(scalar(), |cx, x| cx.sub(x, cx.full_like(x, 0.0))), none);
+    assert_eq!(simple(scalar(), |cx, x| cx.add(x, cx.neg(cx.sin(x)))), ["sin", "sub"]);
+    // -0 + 0 is +0; infinity * 0 is NaN.
+    assert_eq!(simple(scalar(), |cx, x| cx.add(x, cx.full_like(x, 0.0))), ["constant", "add"]);
+    assert_eq!(simple(scalar(), |cx, x| cx.mul(x, cx.full_like(x, 0.0))), ["constant", "mul"]);
+}
+
+#[test]
+fn views_compose() {
+    let ty = Type::new(DType::F64, [2, 3, 4]);
+    let f = |cx: &dyn Emit, x: Val| cx.transpose(cx.transpose(x, &[1, 2, 0]), &[2, 0, 1]);
+    assert!(simple(ty.clone(), f).is_empty());
+    let f = |cx: &dyn Emit, x: Val| cx.reshape(cx.reshape(x, &[24.into()]), &[2.into(), 12.into()]);
+    assert_eq!(simple(ty, f), ["reshape"]);
+    let f = |cx: &dyn Emit, x: Val| {
+        let y = cx.op(Op::from(Unary::Sin), &[x]);
+        let y = cx.broadcast_in_dim(y, &[3.into(), 2.into()], &[0]);
+        cx.broadcast_in_dim(y, &[3.into(), 4.into(), 2.into()], &[0, 2])
+    };
+    assert_eq!(simple(Type::new(DType::F64, [3]), f), ["sin", "broadcast_in_dim"]);
+}
+
+#[test]
+fn derivative_of_sum_of_sin_reads_as_cos_times_the_broadcast_seed() {
+    let f = build(Type::new(DType::F32, vec![Dim::sym("?a")]), |cx, x| cx.reduce_sum(cx.sin(x), &[0]));
+    let g = simplify(&grad(&AdContext::default(), &f, f.params()).unwrap());
+    assert_eq!(ops(&g), ["cos", "constant", "broadcast_in_dim", "mul"]);
+}
+
+#[test]
+fn stop_gradient_stays() {
+    let f = build(scalar(), |cx, x| cx.op(Binary::Mul, &[x, cx.stop_gradient(x)]));
+    let g = simplify(&grad(&AdContext::default(), &f, f.params()).unwrap());
+    let h = grad(&AdContext::default(), &g, g.params()).unwrap();
+    assert_eq!(reference::run(&h, &[Array::scalar(3.0)]).unwrap()[0].to_f64(), [0.0]);
+}
+
+#[test]
+fn a_doubling_chain_has_a_linear_gradient() {
+    let f = build(scalar(), |cx, x| (0..60).fold(x, |y, _| cx.add(y, y)));
+    let g = simplify(&grad(&AdContext::default(), &f, f.params()).unwrap());
+    assert!(g.eqns().len() <= 62, "{} operations", g.eqns().len());
+    assert_eq!(reference::run(&g, &[Array::scalar(1.0)]).unwrap()[0].to_f64(), [2f64.powi(60)]);
+}
