@@ -52,21 +52,81 @@ macro_rules! elements {
                 match self { $(Data::$variant(v) => v.len()),* }
             }
         }
-
-        /// Runs a block with a type alias `$T` bound to the Rust type of a [`DType`](crate::DType):
-        /// `for_dtype!(dtype, T => size_of::<T>())`.
-        #[macro_export]
-        macro_rules! for_dtype {
-            ($dtype:expr, $T:ident => $body:expr) => {
-                match $dtype { $($crate::DType::$variant => { type $T = $t; $body })* }
-            };
-        }
     };
 }
 
-// `$crate`-free paths inside `for_dtype!` resolve where it is used, so the element types are spelled in full there.
 elements!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
     F16 f16, BF16 bf16, F32 f32, F64 f64, C64 C64, C128 C128);
+
+/// Runs an expression with a type alias `$T` bound to the Rust type of a [`DType`](crate::DType):
+/// `for_dtype!(dtype, T => size_of::<T>())`.
+#[macro_export]
+macro_rules! for_dtype {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        match $dtype {
+            $crate::DType::Bool => {
+                type $T = bool;
+                $body
+            }
+            $crate::DType::I8 => {
+                type $T = i8;
+                $body
+            }
+            $crate::DType::I16 => {
+                type $T = i16;
+                $body
+            }
+            $crate::DType::I32 => {
+                type $T = i32;
+                $body
+            }
+            $crate::DType::I64 => {
+                type $T = i64;
+                $body
+            }
+            $crate::DType::U8 => {
+                type $T = u8;
+                $body
+            }
+            $crate::DType::U16 => {
+                type $T = u16;
+                $body
+            }
+            $crate::DType::U32 => {
+                type $T = u32;
+                $body
+            }
+            $crate::DType::U64 => {
+                type $T = u64;
+                $body
+            }
+            $crate::DType::F16 => {
+                type $T = $crate::f16;
+                $body
+            }
+            $crate::DType::BF16 => {
+                type $T = $crate::bf16;
+                $body
+            }
+            $crate::DType::F32 => {
+                type $T = f32;
+                $body
+            }
+            $crate::DType::F64 => {
+                type $T = f64;
+                $body
+            }
+            $crate::DType::C64 => {
+                type $T = $crate::C64;
+                $body
+            }
+            $crate::DType::C128 => {
+                type $T = $crate::C128;
+                $body
+            }
+        }
+    };
+}
 
 impl Data {
     /// No elements.
@@ -170,15 +230,29 @@ impl Array {
 
     /// Every element as the interpreter computes with it.
     pub fn wide(&self) -> Wide {
-        macro_rules! arms { ($w:ident, $f:expr; $($v:ident)*) => { match &self.data {
-            $(Data::$v(x) => Some(Wide::$w(x.iter().map($f).collect())),)* _ => None } } }
-        arms!(I, |&x| i128::from(x); Bool I8 I16 I32 I64 U8 U16 U32 U64)
-            .or_else(|| arms!(F, |&x| f64::from(x); F16 BF16 F32 F64))
-            .unwrap_or_else(|| match &self.data {
-                Data::C64(x) => Wide::C(x.iter().map(|z| C128::new(z.re.into(), z.im.into())).collect()),
-                Data::C128(x) => Wide::C(x.to_vec()),
-                _ => unreachable!("all element types are covered"),
-            })
+        fn ints<T: Copy + Into<i128>>(v: &[T]) -> Wide {
+            Wide::I(v.iter().map(|&x| x.into()).collect())
+        }
+        fn floats<T: Copy + Into<f64>>(v: &[T]) -> Wide {
+            Wide::F(v.iter().map(|&x| x.into()).collect())
+        }
+        match &self.data {
+            Data::Bool(v) => ints(v),
+            Data::I8(v) => ints(v),
+            Data::I16(v) => ints(v),
+            Data::I32(v) => ints(v),
+            Data::I64(v) => ints(v),
+            Data::U8(v) => ints(v),
+            Data::U16(v) => ints(v),
+            Data::U32(v) => ints(v),
+            Data::U64(v) => ints(v),
+            Data::F16(v) => floats(v),
+            Data::BF16(v) => floats(v),
+            Data::F32(v) => floats(v),
+            Data::F64(v) => Wide::F(v.to_vec()),
+            Data::C64(v) => Wide::C(v.iter().map(|z| C128::new(z.re.into(), z.im.into())).collect()),
+            Data::C128(v) => Wide::C(v.to_vec()),
+        }
     }
 
     /// Real parts as `f64`: convenient for tests and printing.

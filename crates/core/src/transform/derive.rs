@@ -301,12 +301,8 @@ pub fn jacobian(ad: &AdContext, f: &Function, wrt: Wrt<'_>, direction: Direction
         let rows = cx.inline(&batched, &call);
         blocks.push(rows.into_iter().zip(other).map(|(v, o)| shape_block(cx, v, ty, o, forward)).collect());
     }
-    let mut results = Vec::new();
-    for o in 0..outs.len() {
-        for i in 0..ins.len() {
-            results.push(if forward { blocks[i][o] } else { blocks[o][i] });
-        }
-    }
+    let pairs = (0..outs.len()).flat_map(|o| (0..ins.len()).map(move |i| (o, i)));
+    let results: Vec<Val> = pairs.map(|(o, i)| if forward { blocks[i][o] } else { blocks[o][i] }).collect();
     b.finish(&results)
 }
 
