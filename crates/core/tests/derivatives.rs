@@ -60,14 +60,14 @@ fn modes_agree() {
     let v = Array::vector(vec![1.0, 2.0, -0.5]);
     let a = run1(&hvp(&ad, &f, f.params()).unwrap(), &[x.clone(), v.clone()]);
     let b = run1(&hvp_reverse(&ad, &f, f.params()).unwrap(), &[x.clone(), v.clone()]);
-    let h = run1(&hessian(&ad, &f, f.params()).unwrap(), &[x.clone()]);
+    let h = run1(&hessian(&ad, &f, f.params()).unwrap(), std::slice::from_ref(&x));
     for i in 0..3 {
         let hv: f64 = (0..3).map(|j| h[3 * i + j] * v.to_f64()[j]).sum();
         assert!((a[i] - b[i]).abs() < 1e-12 && (a[i] - hv).abs() < 1e-12);
     }
     let g = build(Type::new(DType::F64, [3]), |cx, x| cx.mul(x, cx.sin(x)));
-    let f = run1(&jacobian(&ad, &g, g.params(), Direction::Forward).unwrap(), &[x.clone()]);
-    let r = run1(&jacobian(&ad, &g, g.params(), Direction::Reverse).unwrap(), &[x.clone()]);
+    let f = run1(&jacobian(&ad, &g, g.params(), Direction::Forward).unwrap(), std::slice::from_ref(&x));
+    let r = run1(&jacobian(&ad, &g, g.params(), Direction::Reverse).unwrap(), std::slice::from_ref(&x));
     assert_eq!(f, r);
     let t = reference::run(&jvp(&ad, &g, g.params()).unwrap(), &[x.clone(), v.clone()]).unwrap();
     let c = run1(&vjp(&ad, &g, g.params()).unwrap(), &[x, v]);
