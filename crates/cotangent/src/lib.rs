@@ -1,1 +1,17 @@
-//! Placeholder of the first commit; see ARCHITECTURE.md for what goes here.
+//! Differentiable tensor programs: what users import.
+//!
+//! A program is a [`Function`]: built in Rust through [`Builder`], or read from text. The transforms in [`ad`] give
+//! functions again; [`run`] computes them. [`npz`] carries arrays in and out.
+
+pub mod npy;
+pub mod npz;
+
+pub use cotangent_core::transform as ad;
+pub use cotangent_core::*;
+
+/// Runs a function on arrays.
+///
+/// Symbols of its types are bound by the arguments; an argument of the wrong type is an error that names it.
+pub fn run(f: &Function, args: &[Array]) -> Result<Vec<Array>> {
+    reference::run(f, args)
+}
