@@ -9,6 +9,7 @@ pub mod dtype;
 pub mod emit;
 pub mod error;
 pub mod graph;
+pub mod math;
 pub mod ops;
 pub mod primitive;
 pub mod reference;

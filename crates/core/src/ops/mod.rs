@@ -6,11 +6,15 @@
 mod binary;
 mod broadcast;
 mod compare;
+mod complex;
 mod constant;
 mod convert;
+mod integer_pow;
 mod iota;
+mod polygamma;
 mod reduce;
 mod reshape;
+mod select;
 mod support;
 mod transpose;
 mod unary;
@@ -18,11 +22,15 @@ mod unary;
 pub use binary::{BINARY, Binary, BinaryDef};
 pub use broadcast::BroadcastInDim;
 pub use compare::{Compare, Comparison};
+pub use complex::Complex;
 pub use constant::{Constant, Value};
 pub use convert::Convert;
+pub use integer_pow::IntegerPow;
 pub use iota::Iota;
+pub use polygamma::Polygamma;
 pub use reduce::{Reduce, Reduction};
 pub use reshape::Reshape;
+pub use select::Select;
 pub use transpose::Transpose;
 pub use unary::{UNARY, Unary, UnaryDef};
 
@@ -68,6 +76,14 @@ operations! {
     Binary(Binary),
     /// Elementwise comparison.
     Compare(Compare),
+    /// Elementwise choice.
+    Select(Select),
+    /// Complex numbers from their parts.
+    Complex(Complex),
+    /// Power with a fixed integer exponent.
+    IntegerPow(IntegerPow),
+    /// Derivative of digamma of a fixed order.
+    Polygamma(Polygamma),
     /// Change of element type.
     Convert(Convert),
     /// A constant.
@@ -116,6 +132,10 @@ pub fn entries() -> Vec<Entry> {
         unary::entries(),
         binary::entries(),
         compare::entries(),
+        select::entries(),
+        complex::entries(),
+        integer_pow::entries(),
+        polygamma::entries(),
         convert::entries(),
         constant::entries(),
         iota::entries(),

@@ -49,7 +49,17 @@ fn keeps(op: &Op) -> bool {
 }
 
 fn elementwise(op: &Op) -> bool {
-    matches!(op, Op::Unary(_) | Op::Binary(_) | Op::Compare(_) | Op::Convert(_))
+    matches!(
+        op,
+        Op::Unary(_)
+            | Op::Binary(_)
+            | Op::Compare(_)
+            | Op::Convert(_)
+            | Op::Select(_)
+            | Op::Complex(_)
+            | Op::IntegerPow(_)
+            | Op::Polygamma(_)
+    )
 }
 
 /// The constant that defines a value.

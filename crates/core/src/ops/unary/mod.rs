@@ -3,6 +3,10 @@
 //! For holomorphic `f`, `dy = f'(x) dx`, in real and complex arithmetic alike; `transpose` of a multiplication
 //! conjugates. Rows that are linear say how they are transposed.
 
+mod table;
+
+pub use table::UNARY;
+
 use super::support::{batch_elementwise, cost_per_element};
 use super::{Entry, Op, Spelled, arity};
 use crate::array::{Array, Wide};
@@ -19,13 +23,47 @@ use crate::transform::{Lin, Lv};
 #[allow(missing_docs)]
 pub enum Unary {
     Neg,
+    Abs,
+    Sign,
+    Floor,
+    Ceil,
+    Trunc,
+    RoundHalfEven,
+    RoundHalfAway,
+    Sqrt,
+    Rsqrt,
+    Cbrt,
     Exp,
+    Exp2,
+    Expm1,
     Log,
+    Log2,
+    Log1p,
     Sin,
     Cos,
+    Tan,
+    Asin,
+    Acos,
+    Atan,
+    Sinh,
+    Cosh,
     Tanh,
+    Asinh,
+    Acosh,
+    Atanh,
+    Logistic,
+    Erf,
+    Erfc,
+    ErfInv,
+    Lgamma,
+    Digamma,
+    IsFinite,
+    IsNan,
+    Not,
+    Popcnt,
     Conj,
     Real,
+    Imag,
     StopGradient,
 }
 
@@ -55,114 +93,6 @@ pub struct UnaryDef {
     pub transpose: Option<fn(&dyn Emit, Val, &Type) -> Val>,
 }
 
-fn float_or_complex(d: DType) -> Option<DType> {
-    matches!(d.kind(), Kind::Float | Kind::Complex).then_some(d)
-}
-
-fn any(d: DType) -> Option<DType> {
-    Some(d)
-}
-
-fn signed(d: DType) -> Option<DType> {
-    (d != DType::Bool).then_some(d)
-}
-
-fn to_real(d: DType) -> Option<DType> {
-    float_or_complex(d).map(DType::real)
-}
-
-fn no_int(_: i128, _: DType) -> i128 {
-    unreachable!("the type rule admits no integers")
-}
-
-/// A row with the parts that most share.
-const fn row(op: Unary, name: &'static str, doc: &'static str) -> UnaryDef {
-    UnaryDef {
-        op,
-        name,
-        doc,
-        types: float_or_complex,
-        real: |x| x,
-        complex: |z| z,
-        int: no_int,
-        domain: (-2.0, 2.0),
-        flops: 1.0,
-        linearize: |_, _, _, _| None,
-        transpose: None,
-    }
-}
-
-/// The table, in the order of the enum.
-pub static UNARY: &[UnaryDef] = &[
-    UnaryDef {
-        types: signed,
-        real: |x| -x,
-        complex: |z| -z,
-        int: |i, _| -i,
-        linearize: |cx, _, _, t| Some(cx.apply1(Unary::Neg, &[t.into()])),
-        transpose: Some(|cx, ct, _| cx.neg(ct)),
-        ..row(Unary::Neg, "neg", "-x")
-    },
-    UnaryDef {
-        real: libm::exp,
-        complex: |z| z.exp(),
-        flops: 10.0,
-        linearize: |cx, _, y, t| Some(cx.scale(y, t)),
-        ..row(Unary::Exp, "exp", "e^x")
-    },
-    UnaryDef {
-        real: libm::log,
-        complex: |z| z.ln(),
-        flops: 10.0,
-        domain: (0.2, 3.0),
-        linearize: |cx, x, _, t| Some(cx.unscale(t, x)),
-        ..row(Unary::Log, "log", "natural logarithm; the principal branch on complex numbers")
-    },
-    UnaryDef {
-        real: libm::sin,
-        complex: |z| z.sin(),
-        flops: 10.0,
-        linearize: |cx, x, _, t| Some(cx.scale(cx.cos(x), t)),
-        ..row(Unary::Sin, "sin", "sine")
-    },
-    UnaryDef {
-        real: libm::cos,
-        complex: |z| z.cos(),
-        flops: 10.0,
-        linearize: |cx, x, _, t| Some(cx.scale(cx.neg(cx.sin(x)), t)),
-        ..row(Unary::Cos, "cos", "cosine")
-    },
-    UnaryDef {
-        real: libm::tanh,
-        complex: |z| z.tanh(),
-        flops: 10.0,
-        // 1 - y² as (1 - y)(1 + y): no cancellation of the square near saturation.
-        linearize: |cx, _, y, t| {
-            let one = cx.full_like(y, 1.0);
-            Some(cx.scale(cx.mul(cx.sub(one, y), cx.add(one, y)), t))
-        },
-        ..row(Unary::Tanh, "tanh", "hyperbolic tangent")
-    },
-    UnaryDef {
-        complex: |z| z.conj(),
-        linearize: |cx, _, _, t| Some(cx.apply1(Unary::Conj, &[t.into()])),
-        transpose: Some(|cx, ct, _| cx.conj(ct)),
-        ..row(Unary::Conj, "conj", "complex conjugate")
-    },
-    UnaryDef {
-        types: to_real,
-        linearize: |cx, _, _, t| Some(cx.apply1(Unary::Real, &[t.into()])),
-        transpose: Some(|cx, ct, ty| cx.convert(ct, ty.dtype)),
-        ..row(Unary::Real, "real", "real part")
-    },
-    UnaryDef {
-        types: any,
-        int: |i, _| i,
-        flops: 0.0,
-        ..row(Unary::StopGradient, "stop_gradient", "the identity, with derivative zero")
-    },
-];
-
 impl Unary {
     /// Its row.
     pub fn def(self) -> &'static UnaryDef {
@@ -186,7 +116,10 @@ impl Primitive for Unary {
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
         let d = self.def();
         let out = (d.types)(x[0].dtype()).unwrap_or(x[0].dtype());
+        let truth = |v: f64| i128::from(v != 0.0);
         let y = match x[0].wide() {
+            Wide::F(v) if out == DType::Bool => Wide::I(v.into_iter().map(|x| truth((d.real)(x))).collect()),
+            Wide::C(v) if out == DType::Bool => Wide::I(v.into_iter().map(|z| truth((d.complex)(z).re)).collect()),
             Wide::F(v) => Wide::F(v.into_iter().map(d.real).collect()),
             Wide::I(v) => Wide::I(v.into_iter().map(|i| (d.int)(i, out)).collect()),
             Wide::C(v) if out.is_complex() => Wide::C(v.into_iter().map(d.complex).collect()),
@@ -233,7 +166,14 @@ macro_rules! methods {
     };
 }
 
-methods! { neg Neg, exp Exp, log Log, sin Sin, cos Cos, tanh Tanh, stop_gradient StopGradient }
+methods! {
+    neg Neg, abs Abs, sign Sign, floor Floor, ceil Ceil, trunc Trunc, round_half_even RoundHalfEven,
+    round_half_away RoundHalfAway, sqrt Sqrt, rsqrt Rsqrt, cbrt Cbrt, exp Exp, exp2 Exp2, expm1 Expm1, log Log,
+    log2 Log2, log1p Log1p, sin Sin, cos Cos, tan Tan, asin Asin, acos Acos, atan Atan, sinh Sinh, cosh Cosh,
+    tanh Tanh, asinh Asinh, acosh Acosh, atanh Atanh, logistic Logistic, erf Erf, erfc Erfc, erf_inv ErfInv,
+    lgamma Lgamma, digamma Digamma, is_finite IsFinite, is_nan IsNan, not Not, popcnt Popcnt,
+    stop_gradient StopGradient,
+}
 
 impl dyn Emit + '_ {
     /// Complex conjugate; nothing is written for a real value, so that real graphs stay clean.
@@ -247,6 +187,37 @@ impl dyn Emit + '_ {
     }
 }
 
+impl dyn Emit + '_ {
+    /// Imaginary part; zero for a real value.
+    pub fn imag(&self, x: Val) -> Val {
+        let ty = self.ty(x);
+        if ty.dtype.is_complex() { self.op(Unary::Imag, &[x]) } else { self.zeros(&ty) }
+    }
+
+    /// `x * x`.
+    pub fn square(&self, x: Val) -> Val {
+        self.mul(x, x)
+    }
+
+    /// `|z|²` without the square root: real, and smooth at zero.
+    pub fn abs2(&self, z: Val) -> Val {
+        if !self.ty(z).dtype.is_complex() {
+            return self.square(z);
+        }
+        self.add(self.square(self.real(z)), self.square(self.imag(z)))
+    }
+
+    /// The angle of a complex number, in `(-pi, pi]`; gradient zero at zero.
+    pub fn angle(&self, z: Val) -> Val {
+        self.atan2(self.imag(z), self.real(z))
+    }
+
+    /// `1 / x`.
+    pub fn recip(&self, x: Val) -> Val {
+        self.div(self.full_like(x, 1.0), x)
+    }
+}
+
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     match UNARY.iter().find(|d| d.name == s.name) {
         Some(d) => Ok(d.op.into()),
@@ -254,24 +225,51 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     }
 }
 
-/// Points of the row's domain, for every element type that it is defined on.
+/// Where derivatives are conventions: zeros of both signs, half-way points, poles, saturation, what is not finite.
+const ROUGH: [f64; 16] = [
+    0.0,
+    -0.0,
+    0.5,
+    -2.5,
+    1.0,
+    -1.0,
+    -2.0,
+    1e-300,
+    1e300,
+    -1e300,
+    40.0,
+    1000.0,
+    -1000.0,
+    f64::INFINITY,
+    f64::NEG_INFINITY,
+    f64::NAN,
+];
+
+/// Points of the row's domain, for every element type that it is defined on; and corners.
 fn samples(name: &str) -> Vec<Sample> {
     let d = UNARY.iter().find(|d| d.name == name).expect("called with a name of the table");
     let (lo, hi) = d.domain;
     let at = |i: usize| lo + (hi - lo) * [0.13, 0.41, 0.59, 0.77, 0.92, 0.28][i % 6];
-    DType::ALL
-        .into_iter()
-        .filter(|&t| (d.types)(t).is_some())
-        .map(|t| {
-            let wide = match t.kind() {
-                Kind::Float => Wide::F((0..6).map(at).collect()),
-                Kind::Complex => Wide::C((0..6).map(|i| C128::new(at(i), 0.3 * at(i + 2))).collect()),
-                Kind::Int => Wide::I(vec![3, 0, 1, 7, 2, 5]),
-                Kind::Bool => Wide::I(vec![1, 0, 1, 1, 0, 0]),
-            };
-            Sample::new(d.op, vec![wide.narrow(t, [2, 3]).expect("six elements")])
-        })
-        .collect()
+    let types = || DType::ALL.into_iter().filter(|&t| (d.types)(t).is_some());
+    let smooth = types().map(|t| {
+        let wide = match t.kind() {
+            Kind::Float => Wide::F((0..6).map(at).collect()),
+            Kind::Complex => Wide::C((0..6).map(|i| C128::new(at(i), 0.3 * at(i + 2))).collect()),
+            Kind::Int => Wide::I(vec![3, 0, 1, 7, 2, 5]),
+            Kind::Bool => Wide::I(vec![1, 0, 1, 1, 0, 0]),
+        };
+        Sample::new(d.op, vec![wide.narrow(t, [2, 3]).expect("six elements")])
+    });
+    let rough = types().filter(|t| t.kind() != Kind::Bool).map(|t| {
+        let (least, most) = if t.is_int() { t.int_range() } else { (0, 0) };
+        let wide = match t.kind() {
+            Kind::Float => Wide::F(ROUGH.to_vec()),
+            Kind::Complex => Wide::C((0..16).map(|i| C128::new(ROUGH[i], ROUGH[i * 5 % 16])).collect()),
+            _ => Wide::I((0..16).map(|i| [least, most, -1, least + 1, most - 1, 0, 1, 2][i % 8]).collect()),
+        };
+        Sample::rough(d.op, vec![wide.narrow(t, [16]).expect("sixteen elements")])
+    });
+    smooth.chain(rough).collect()
 }
 
 pub(super) fn entries() -> Vec<Entry> {

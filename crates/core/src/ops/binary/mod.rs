@@ -1,5 +1,9 @@
 //! Elementwise functions of two operands of one shape and element type: a table, a row per function.
 
+mod table;
+
+pub use table::BINARY;
+
 use super::support::{batch_elementwise, cost_per_element, same_shape};
 use super::{Entry, Op, Spelled, arity};
 use crate::array::{Array, Wide};
@@ -19,6 +23,18 @@ pub enum Binary {
     Sub,
     Mul,
     Div,
+    Rem,
+    Pow,
+    Atan2,
+    Max,
+    Min,
+    And,
+    Or,
+    Xor,
+    ShiftLeft,
+    ShiftRightLogical,
+    ShiftRightArithmetic,
+    Xlogy,
     /// `x * t` where a zero `t` gives zero whatever `x` is; linear in `t` only. Derivatives in strong-zero mode use it.
     MulStrongZero,
 }
@@ -78,108 +94,6 @@ pub struct BinaryDef {
     pub linear: Linearity,
     /// The adjoint, for rows with some linearity.
     pub transpose: Option<fn(&dyn Emit, &[Arg], Val) -> Vec<Option<Val>>>,
-}
-
-fn numeric(d: DType) -> bool {
-    d != DType::Bool
-}
-
-fn no_int(_: i128, _: i128, _: DType) -> i128 {
-    unreachable!("the type rule admits no integers")
-}
-
-/// A row with the parts that most share.
-const fn row(op: Binary, name: &'static str, doc: &'static str) -> BinaryDef {
-    BinaryDef {
-        op,
-        name,
-        doc,
-        types: numeric,
-        real: |x, _| x,
-        complex: |x, _| x,
-        int: no_int,
-        domain: [(-2.0, 2.0), (-2.0, 2.0)],
-        flops: 1.0,
-        linearize: |_, _| None,
-        linear: Linearity::No,
-        transpose: None,
-    }
-}
-
-/// The table, in the order of the enum.
-pub static BINARY: &[BinaryDef] = &[
-    BinaryDef {
-        types: |_| true,
-        real: |x, y| x + y,
-        complex: |x, y| x + y,
-        int: |x, y, d| if d == DType::Bool { x | y } else { x + y },
-        linearize: |cx, a| cx.sum_opt(a.tx, a.ty),
-        linear: Linearity::Both,
-        transpose: Some(|_, _, ct| vec![Some(ct), Some(ct)]),
-        ..row(Binary::Add, "add", "x + y; on booleans the logical or")
-    },
-    BinaryDef {
-        real: |x, y| x - y,
-        complex: |x, y| x - y,
-        int: |x, y, _| x - y,
-        linearize: |cx, a| match (a.tx, a.ty) {
-            (Some(x), Some(y)) => Some(cx.apply1(Binary::Sub, &[x.into(), y.into()])),
-            (x, y) => x.or_else(|| Some(cx.lneg(y?))),
-        },
-        linear: Linearity::Both,
-        transpose: Some(|cx, _, ct| vec![Some(ct), Some(cx.neg(ct))]),
-        ..row(Binary::Sub, "sub", "x - y")
-    },
-    BinaryDef {
-        types: |_| true,
-        real: |x, y| x * y,
-        complex: |x, y| x * y,
-        int: |x, y, _| x.wrapping_mul(y),
-        linearize: |cx, a| {
-            let tx = a.tx.map(|t| cx.scale(a.y, t));
-            let ty = a.ty.map(|t| cx.scale(a.x, t));
-            cx.sum_opt(tx, ty)
-        },
-        linear: Linearity::Either,
-        transpose: Some(|cx, x, ct| transpose_product(cx, Binary::Mul, x, ct)),
-        ..row(Binary::Mul, "mul", "x * y; on booleans the logical and")
-    },
-    BinaryDef {
-        real: |x, y| x / y,
-        complex: |x, y| x / y,
-        int: |x, y, _| if y == 0 { -1 } else { x / y },
-        domain: [(-2.0, 2.0), (0.5, 2.0)],
-        flops: 4.0,
-        // d(x/y) = (dx - out dy) / y: one division for both tangents.
-        linearize: |cx, a| {
-            let ty = a.ty.map(|t| cx.lneg(cx.scale(a.out, t)));
-            Some(cx.unscale(cx.sum_opt(a.tx, ty)?, a.y))
-        },
-        linear: Linearity::First,
-        transpose: Some(|cx, x, ct| {
-            let y = x[1].val().map(|y| cx.conj(y));
-            vec![y.map(|y| cx.div(ct, y)), None]
-        }),
-        ..row(Binary::Div, "div", "x / y; integers truncate toward zero, x / 0 = -1")
-    },
-    BinaryDef {
-        types: |d| d.has_tangent(),
-        real: |x, y| if y == 0.0 { 0.0 } else { x * y },
-        complex: |x, y| if y == C128::ZERO { y } else { x * y },
-        linearize: |cx, a| {
-            let tx = a.tx.map(|t| cx.scale(a.y, t));
-            let ty = a.ty.map(|t| cx.scale(a.x, t));
-            cx.sum_opt(tx, ty)
-        },
-        linear: Linearity::Second,
-        transpose: Some(|cx, x, ct| transpose_product(cx, Binary::MulStrongZero, x, ct)),
-        ..row(Binary::MulStrongZero, "mul_strong_zero", "x * t, zero where t is zero")
-    },
-];
-
-fn transpose_product(cx: &dyn Emit, op: Binary, x: &[Arg], ct: Val) -> Vec<Option<Val>> {
-    let by = |other: &Arg| other.val().map(|v| cx.op(op, &[cx.conj(v), ct]));
-    vec![by(&x[1]), by(&x[0])]
 }
 
 impl Binary {
@@ -267,7 +181,23 @@ macro_rules! methods {
     };
 }
 
-methods! { add Add, sub Sub, mul Mul, div Div }
+methods! {
+    add Add, sub Sub, mul Mul, div Div, rem Rem, pow Pow, atan2 Atan2, maximum Max, minimum Min, and And, or Or, xor Xor,
+    shift_left ShiftLeft, shift_right_logical ShiftRightLogical, shift_right_arithmetic ShiftRightArithmetic,
+    xlogy Xlogy,
+}
+
+impl dyn Emit + '_ {
+    /// `c x` for a number.
+    pub fn scale_by(&self, c: f64, x: Val) -> Val {
+        self.mul(self.full_like(x, c), x)
+    }
+
+    /// `min(max(x, lo), hi)`: half the gradient where `x` is at a bound, `hi` where the bounds cross.
+    pub fn clamp(&self, lo: Val, x: Val, hi: Val) -> Val {
+        self.minimum(self.maximum(x, lo), hi)
+    }
+}
 
 impl Lin<'_> {
     /// `a * t`: every derivative of an elementwise function.
@@ -302,29 +232,73 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     }
 }
 
-/// Points of the row's domain, for every element type that it is defined on.
+/// Where derivatives are conventions: ties, zeros of both signs, poles, what is not finite.
+const ROUGH: [(f64, f64); 24] = [
+    (1.0, 1.0),
+    (0.0, 0.0),
+    (0.0, -0.0),
+    (-0.0, 0.0),
+    (0.0, 1.0),
+    (0.0, 2.0),
+    (0.0, -1.0),
+    (-2.0, 3.0),
+    (-2.0, 0.5),
+    (2.0, 0.0),
+    (7.5, 2.0),
+    (-7.5, 2.0),
+    (1.0, f64::NAN),
+    (f64::NAN, 1.0),
+    (f64::NAN, 0.0),
+    (f64::INFINITY, 2.0),
+    (2.0, f64::INFINITY),
+    (f64::NEG_INFINITY, f64::INFINITY),
+    (f64::INFINITY, 0.0),
+    (0.0, f64::INFINITY),
+    (1e-300, 1e-300),
+    (1e300, -1e300),
+    (1000.0, 0.5),
+    (-1.0, 1000.0),
+];
+
+/// Points of the row's domain, for every element type that it is defined on; and corners.
 fn samples(name: &str) -> Vec<Sample> {
     let d = BINARY.iter().find(|d| d.name == name).expect("called with a name of the table");
     let at = |k: usize, i: usize| {
         let (lo, hi) = d.domain[k];
         lo + (hi - lo) * [0.13, 0.41, 0.59, 0.77, 0.92, 0.28][(i + 2 * k) % 6]
     };
-    DType::ALL
-        .into_iter()
-        .filter(|&t| (d.types)(t))
-        .map(|t| {
-            let operand = |k: usize| {
-                let wide = match t.kind() {
-                    Kind::Float => Wide::F((0..6).map(|i| at(k, i)).collect()),
-                    Kind::Complex => Wide::C((0..6).map(|i| C128::new(at(k, i), 0.3 * at(k, i + 1))).collect()),
-                    Kind::Int => Wide::I(if k == 0 { vec![3, 0, 100, 7, 2, 5] } else { vec![2, 1, 3, 7, 5, 1] }),
-                    Kind::Bool => Wide::I(if k == 0 { vec![1, 0, 1, 1, 0, 0] } else { vec![1, 1, 0, 1, 0, 1] }),
-                };
-                wide.narrow(t, [2, 3]).expect("six elements")
+    let types = || DType::ALL.into_iter().filter(|&t| (d.types)(t));
+    let smooth = types().map(|t| {
+        let operand = |k: usize| {
+            let wide = match t.kind() {
+                Kind::Float => Wide::F((0..6).map(|i| at(k, i)).collect()),
+                Kind::Complex => Wide::C((0..6).map(|i| C128::new(at(k, i), 0.3 * at(k, i + 1))).collect()),
+                Kind::Int => Wide::I(if k == 0 { vec![3, 0, 100, 7, 2, 5] } else { vec![2, 1, 3, 7, 5, 1] }),
+                Kind::Bool => Wide::I(if k == 0 { vec![1, 0, 1, 1, 0, 0] } else { vec![1, 1, 0, 1, 0, 1] }),
             };
-            Sample::new(d.op, vec![operand(0), operand(1)])
-        })
-        .collect()
+            wide.narrow(t, [2, 3]).expect("six elements")
+        };
+        Sample::new(d.op, vec![operand(0), operand(1)])
+    });
+    let rough = types().filter(|t| t.kind() != Kind::Bool).map(|t| {
+        let (least, most) = if t.is_int() { t.int_range() } else { (0, 0) };
+        let operand = |k: usize| {
+            let pick = |p: (f64, f64)| if k == 0 { p.0 } else { p.1 };
+            let wide = match t.kind() {
+                Kind::Float => Wide::F(ROUGH.map(pick).to_vec()),
+                Kind::Complex => Wide::C((0..24).map(|i| C128::new(pick(ROUGH[i]), pick(ROUGH[i * 7 % 24]))).collect()),
+                // Every pair of the corners of the type.
+                _ => {
+                    let corners = [least, most, -1, 0, 1, i128::from(t.bits())];
+                    Wide::I((0..36).map(|i| corners[if k == 0 { i / 6 } else { i % 6 }]).collect())
+                }
+            };
+            let n = wide.len();
+            wide.narrow(t, [n]).expect("as many elements as there are")
+        };
+        Sample::rough(d.op, vec![operand(0), operand(1)])
+    });
+    smooth.chain(rough).collect()
 }
 
 pub(super) fn entries() -> Vec<Entry> {

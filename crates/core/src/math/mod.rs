@@ -1,0 +1,202 @@
+//! Scalar functions beyond `libm`: what special operations mean in `f64`, for the interpreter and the runtime alike.
+//!
+//! Real ones here, complex ones in [`complex`]. Accuracy is a few units in the last place unless said otherwise;
+//! narrower types round the `f64` result once.
+
+pub mod complex;
+
+use std::f64::consts::{FRAC_2_SQRT_PI, PI};
+
+/// `-1`, `0` or `1`; zeros of either sign and NaN stay what they are.
+pub fn sign(x: f64) -> f64 {
+    if x == 0.0 || x.is_nan() { x } else { 1f64.copysign(x) }
+}
+
+/// The larger operand; NaN if one is, `+0 > -0` (IEEE 754-2019 `maximum`).
+pub fn maximum(x: f64, y: f64) -> f64 {
+    libm::fmaximum(x, y)
+}
+
+/// The smaller operand; NaN if one is, `-0 < +0` (IEEE 754-2019 `minimum`).
+pub fn minimum(x: f64, y: f64) -> f64 {
+    libm::fminimum(x, y)
+}
+
+/// `x log y`, and 0 where `x` is 0, whatever `y` is.
+pub fn xlogy(x: f64, y: f64) -> f64 {
+    if x == 0.0 { 0.0 } else { x * libm::log(y) }
+}
+
+/// `1 / (1 + e^-x)`, exact to the last places in both tails.
+pub fn logistic(x: f64) -> f64 {
+    if x >= 0.0 {
+        1.0 / (1.0 + libm::exp(-x))
+    } else {
+        let e = libm::exp(x);
+        e / (1.0 + e)
+    }
+}
+
+/// `x^n` by squaring, from the lowest bit of `|n|` up; the reciprocal at the end for negative `n`.
+pub fn powi(x: f64, n: i64) -> f64 {
+    let y = power(x, 1.0, n.unsigned_abs(), |a, b| a * b);
+    if n < 0 { 1.0 / y } else { y }
+}
+
+/// `x^n` on integers, wrapping in 128 bits; a negative `n` gives what truncating the exact value gives (0 for `x = 0`).
+pub fn pow_int(x: i128, n: i128) -> i128 {
+    if n < 0 {
+        return match x {
+            1 => 1,
+            -1 => 1 - 2 * (n & 1),
+            _ => 0,
+        };
+    }
+    power(x, 1, n as u64, i128::wrapping_mul)
+}
+
+/// Repeated squaring, for any associative product.
+pub(crate) fn power<T: Copy>(x: T, one: T, mut n: u64, mul: impl Fn(T, T) -> T) -> T {
+    let (mut square, mut y) = (x, None);
+    while n > 0 {
+        if n & 1 == 1 {
+            y = Some(y.map_or(square, |y| mul(y, square)));
+        }
+        n >>= 1;
+        if n > 0 {
+            square = mul(square, square);
+        }
+    }
+    y.unwrap_or(one)
+}
+
+/// Inverse of the error function on `[-1, 1]`, infinite at the ends, NaN outside.
+///
+/// A rough closed form in `log(1 - x²)` (Winitzki), then Halley's iteration on `erf`, or on `erfc` where `erf` is flat.
+pub fn erf_inv(x: f64) -> f64 {
+    let a = x.abs();
+    if a < 1e-8 {
+        return x / FRAC_2_SQRT_PI;
+    }
+    if a >= 1.0 || a.is_nan() {
+        return if a == 1.0 { f64::INFINITY.copysign(x) } else { f64::NAN };
+    }
+    const W: f64 = 0.147;
+    let l = libm::log1p(-a) + libm::log1p(a);
+    let b = 2.0 / (PI * W) + 0.5 * l;
+    let q = (b * b - l / W).sqrt();
+    // q - b, which cancels for small x where b > 0.
+    let mut y = (if b > 0.0 { -l / W / (q + b) } else { q - b }).sqrt();
+    for _ in 0..3 {
+        let f = if a < 0.5 { libm::erf(y) - a } else { (1.0 - a) - libm::erfc(y) };
+        let u = f / (FRAC_2_SQRT_PI * libm::exp(-y * y));
+        y -= u / (1.0 + y * u);
+    }
+    y.copysign(x)
+}
+
+/// `B_2k`, the Bernoulli numbers of even index, from `k = 1`.
+const BERNOULLI: [f64; 14] = [
+    1.0 / 6.0,
+    -1.0 / 30.0,
+    1.0 / 42.0,
+    -1.0 / 30.0,
+    5.0 / 66.0,
+    -691.0 / 2730.0,
+    7.0 / 6.0,
+    -3617.0 / 510.0,
+    43867.0 / 798.0,
+    -174611.0 / 330.0,
+    854513.0 / 138.0,
+    -236364091.0 / 2730.0,
+    8553103.0 / 6.0,
+    -23749461029.0 / 870.0,
+];
+
+/// Derivative of `log gamma`. `-inf` at `+0`, `inf` at `-0`, NaN at negative integers. Absolute accuracy near its zeros.
+pub fn digamma(x: f64) -> f64 {
+    if x == 0.0 {
+        return -1.0 / x;
+    }
+    if x < 0.0 {
+        // psi(1 - x) - psi(x) = pi cot(pi x); at a pole no sign is right.
+        return if x == x.floor() { f64::NAN } else { digamma(1.0 - x) - PI * cot_pi(x) };
+    }
+    let (mut x, mut y) = (x, 0.0);
+    while x < 10.0 {
+        y -= 1.0 / x;
+        x += 1.0;
+    }
+    let (w, mut p, mut tail) = (1.0 / (x * x), 1.0, 0.0);
+    for (k, b) in BERNOULLI.iter().take(9).enumerate() {
+        p *= w;
+        tail += b * p / (2 * k + 2) as f64;
+    }
+    y + (libm::log(x) - 0.5 / x - tail)
+}
+
+/// The derivative of [`digamma`] of this order: `(-1)^(n+1) n! zeta(n + 1, x)`. Order 0 is digamma itself.
+pub fn polygamma(n: u32, x: f64) -> f64 {
+    if n == 0 {
+        return digamma(x);
+    }
+    if x.is_nan() {
+        return x;
+    }
+    let odd = n % 2 == 1;
+    if x <= 0.0 {
+        if x == x.floor() {
+            return if odd { f64::INFINITY } else { f64::NAN };
+        }
+        // (-1)^n psi_n(1 - x) - psi_n(x) = pi d^n/dx^n cot(pi x)
+        let mirrored = polygamma(n, 1.0 - x);
+        return (if odd { -mirrored } else { mirrored }) - cot_derivative(n, cot_pi(x));
+    }
+    let s = f64::from(n) + 1.0;
+    // (n - 1)! / x^n, the size of the result for large x, factor by factor: no overflow unless the result does.
+    let front = (1..n).fold(1.0 / x, |p, i| p * (f64::from(i) / x));
+    if front == 0.0 {
+        return 0.0;
+    }
+    // zeta(s, x) x^s by Euler-Maclaurin: the sum up to a, then the expansion there.
+    let to = s.max(12.0);
+    let (mut sum, mut a) = (0.0, x);
+    while a < to {
+        let term = libm::pow(x / a, s);
+        sum += term;
+        if term < 1e-17 * sum {
+            break;
+        }
+        a += 1.0;
+    }
+    let mut tail = a / (s - 1.0) + 0.5;
+    let mut coefficient = s / (2.0 * a);
+    for (k, b) in BERNOULLI.iter().enumerate() {
+        tail += b * coefficient;
+        let i = 2.0 * k as f64;
+        coefficient *= (s + i + 1.0) / a * ((s + i + 2.0) / a) / ((i + 3.0) * (i + 4.0));
+    }
+    let y = front * (f64::from(n) / x * (sum + libm::pow(x / a, s) * tail));
+    if odd { y } else { -y }
+}
+
+/// `cot(pi x)`, by the distance to the nearest integer.
+fn cot_pi(x: f64) -> f64 {
+    let r = x - x.round();
+    if r.abs() <= 0.25 { 1.0 / libm::tan(PI * r) } else { libm::tan(PI * (0.5f64.copysign(r) - r)) }
+}
+
+/// `pi d^n/dx^n cot(pi x)` as a polynomial in `c = cot(pi x)`: `P_0 = c`, `P_k+1 = -(1 + c²) P_k'`.
+fn cot_derivative(n: u32, c: f64) -> f64 {
+    let mut p = vec![0.0, 1.0];
+    for _ in 0..n {
+        let mut q = vec![0.0; p.len() + 1];
+        for (k, a) in p.iter().enumerate().skip(1) {
+            let d = -PI * k as f64 * a;
+            q[k - 1] += d;
+            q[k + 1] += d;
+        }
+        p = q;
+    }
+    PI * p.iter().rev().fold(0.0, |y, a| y * c + a)
+}

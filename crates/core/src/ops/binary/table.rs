@@ -1,0 +1,269 @@
+//! The rows: value, domain and derivative of each function of two operands.
+//!
+//! Where a formula for a derivative is `0 * inf` but a limit or a convention exists, the operand is replaced by a
+//! harmless one (`guarded`) before the singular function is taken, so that higher derivatives are right as well.
+
+use super::{At, Binary, BinaryDef, Linearity};
+use crate::array::Scalar;
+use crate::dtype::{C128, DType, Kind};
+use crate::emit::Emit;
+use crate::math;
+use crate::ops::Comparison;
+use crate::primitive::{Arg, Val};
+use crate::transform::{Lin, Lv};
+
+fn numeric(d: DType) -> bool {
+    d != DType::Bool
+}
+
+fn float(d: DType) -> bool {
+    d.is_float()
+}
+
+fn ordered(d: DType) -> bool {
+    !d.is_complex()
+}
+
+fn bits(d: DType) -> bool {
+    matches!(d.kind(), Kind::Int | Kind::Bool)
+}
+
+fn no_int(_: i128, _: i128, _: DType) -> i128 {
+    unreachable!("the type rule admits no integers")
+}
+
+/// A row with the parts that most share.
+const fn row(op: Binary, name: &'static str, doc: &'static str) -> BinaryDef {
+    BinaryDef {
+        op,
+        name,
+        doc,
+        types: numeric,
+        real: |x, _| x,
+        complex: |x, _| x,
+        int: no_int,
+        domain: [(-2.0, 2.0), (-2.0, 2.0)],
+        flops: 1.0,
+        linearize: |_, _| None,
+        linear: Linearity::No,
+        transpose: None,
+    }
+}
+
+/// The sum of what each tangent contributes.
+fn each(cx: &Lin<'_>, a: &At, x: impl FnOnce(Lv) -> Lv, y: impl FnOnce(Lv) -> Lv) -> Option<Lv> {
+    let tx = a.tx.map(x);
+    cx.sum_opt(tx, a.ty.map(y))
+}
+
+/// A shift amount: `None` from the width of the type on (negative amounts are large ones).
+fn amount(y: i128, d: DType) -> Option<u32> {
+    u32::try_from(y).ok().filter(|&n| n < d.bits())
+}
+
+/// `x` as the unsigned integer of the same bits.
+fn unsigned(x: i128, d: DType) -> i128 {
+    x & ((1 << d.bits()) - 1)
+}
+
+/// The table, in the order of the enum.
+pub static BINARY: &[BinaryDef] = &[
+    BinaryDef {
+        types: |_| true,
+        real: |x, y| x + y,
+        complex: |x, y| x + y,
+        int: |x, y, d| if d == DType::Bool { x | y } else { x + y },
+        linearize: |cx, a| cx.sum_opt(a.tx, a.ty),
+        linear: Linearity::Both,
+        transpose: Some(|_, _, ct| vec![Some(ct), Some(ct)]),
+        ..row(Binary::Add, "add", "x + y; on booleans the logical or")
+    },
+    BinaryDef {
+        real: |x, y| x - y,
+        complex: |x, y| x - y,
+        int: |x, y, _| x - y,
+        linearize: |cx, a| match (a.tx, a.ty) {
+            (Some(x), Some(y)) => Some(cx.apply1(Binary::Sub, &[x.into(), y.into()])),
+            (x, y) => x.or_else(|| Some(cx.lneg(y?))),
+        },
+        linear: Linearity::Both,
+        transpose: Some(|cx, _, ct| vec![Some(ct), Some(cx.neg(ct))]),
+        ..row(Binary::Sub, "sub", "x - y")
+    },
+    BinaryDef {
+        types: |_| true,
+        real: |x, y| x * y,
+        complex: |x, y| x * y,
+        int: |x, y, _| x.wrapping_mul(y),
+        linearize: |cx, a| each(cx, a, |t| cx.scale(a.y, t), |t| cx.scale(a.x, t)),
+        linear: Linearity::Either,
+        transpose: Some(|cx, x, ct| transpose_product(cx, Binary::Mul, x, ct)),
+        ..row(Binary::Mul, "mul", "x * y; on booleans the logical and")
+    },
+    BinaryDef {
+        real: |x, y| x / y,
+        complex: math::complex::div,
+        int: |x, y, _| if y == 0 { -1 } else { x / y },
+        domain: [(-2.0, 2.0), (0.5, 2.0)],
+        flops: 4.0,
+        // d(x/y) = (dx - out dy) / y: one division for both tangents.
+        linearize: |cx, a| {
+            let ty = a.ty.map(|t| cx.lneg(cx.scale(a.out, t)));
+            let t = cx.sum_opt(a.tx, ty)?;
+            let y = if cx.session().numerics().zero_division_nan {
+                let nan = cx.full_like(a.y, f64::NAN);
+                cx.select(is_zero(cx.emit(), a.y), nan, a.y)
+            } else {
+                a.y
+            };
+            Some(cx.unscale(t, y))
+        },
+        linear: Linearity::First,
+        transpose: Some(|cx, x, ct| {
+            let y = x[1].val().map(|y| cx.conj(y));
+            vec![y.map(|y| cx.div(ct, y)), None]
+        }),
+        ..row(Binary::Div, "div", "x / y; integers truncate toward zero, x / 0 = -1")
+    },
+    BinaryDef {
+        types: |d| numeric(d) && ordered(d),
+        real: libm::fmod,
+        int: |x, y, _| if y == 0 { x } else { x % y },
+        domain: [(2.1, 2.9), (0.8, 1.0)],
+        flops: 10.0,
+        // The quotient from x - out, a multiple of y: x / y itself may round up to the next integer.
+        linearize: |cx, a| {
+            let whole = || cx.round_half_even(cx.div(cx.sub(a.x, a.out), a.y));
+            each(cx, a, |t| t, |t| cx.lneg(cx.scale(whole(), t)))
+        },
+        ..row(Binary::Rem, "rem", "x - trunc(x / y) y, with the sign of x; x rem 0 = x on integers")
+    },
+    BinaryDef {
+        real: libm::pow,
+        complex: math::complex::pow,
+        int: |x, y, _| math::pow_int(x, y),
+        domain: [(0.3, 2.0), (-2.0, 2.0)],
+        flops: 20.0,
+        linearize: |cx, a| each(cx, a, |t| cx.scale(pow_dx(cx.emit(), a), t), |t| cx.scale(pow_dy(cx.emit(), a), t)),
+        ..row(Binary::Pow, "pow", "x to the power y; integers by repeated multiplication, wrapping")
+    },
+    BinaryDef {
+        types: float,
+        real: libm::atan2,
+        domain: [(0.3, 2.0), (-2.0, 2.0)],
+        flops: 15.0,
+        linearize: atan2_linearize,
+        ..row(Binary::Atan2, "atan2", "angle of the point (y, x), in [-pi, pi]; derivative 0 at the origin")
+    },
+    BinaryDef {
+        types: ordered,
+        real: math::maximum,
+        int: |x, y, _| x.max(y),
+        domain: [(-2.0, 0.0), (-1.0, 2.0)],
+        linearize: |cx, a| extremum(cx, a, Comparison::Lt),
+        ..row(Binary::Max, "max", "the larger; NaN wins, +0 > -0; a tie shares the gradient")
+    },
+    BinaryDef {
+        types: ordered,
+        real: math::minimum,
+        int: |x, y, _| x.min(y),
+        domain: [(-2.0, 0.0), (-1.0, 2.0)],
+        linearize: |cx, a| extremum(cx, a, Comparison::Gt),
+        ..row(Binary::Min, "min", "the smaller; NaN wins, -0 < +0; a tie shares the gradient")
+    },
+    BinaryDef { types: bits, int: |x, y, _| x & y, ..row(Binary::And, "and", "logical and; bitwise on integers") },
+    BinaryDef { types: bits, int: |x, y, _| x | y, ..row(Binary::Or, "or", "logical or; bitwise on integers") },
+    BinaryDef { types: bits, int: |x, y, _| x ^ y, ..row(Binary::Xor, "xor", "logical xor; bitwise on integers") },
+    BinaryDef {
+        types: |d| d.is_int(),
+        int: |x, y, d| amount(y, d).map_or(0, |n| x << n),
+        ..row(Binary::ShiftLeft, "shift_left", "x 2^y on bits; 0 from the width on")
+    },
+    BinaryDef {
+        types: |d| d.is_int(),
+        int: |x, y, d| amount(y, d).map_or(0, |n| unsigned(x, d) >> n),
+        ..row(Binary::ShiftRightLogical, "shift_right_logical", "bits moved down, zeros in; 0 from the width on")
+    },
+    BinaryDef {
+        types: |d| d.is_int(),
+        int: |x, y, d| x >> amount(y, d).unwrap_or(d.bits()),
+        ..row(Binary::ShiftRightArithmetic, "shift_right_arithmetic", "bits moved down, the sign repeated")
+    },
+    BinaryDef {
+        types: |d| d.has_tangent(),
+        real: math::xlogy,
+        complex: math::complex::xlogy,
+        domain: [(-2.0, 2.0), (0.3, 2.0)],
+        flops: 12.0,
+        linearize: |cx, a| {
+            // 0 / 0 becomes 0 / 1.
+            let y = || guarded(cx.emit(), cx.and(is_zero(cx.emit(), a.x), is_zero(cx.emit(), a.y)), a.y);
+            each(cx, a, |t| cx.scale(cx.log(a.y), t), |t| cx.scale(cx.div(a.x, y()), t))
+        },
+        ..row(Binary::Xlogy, "xlogy", "x log y, 0 where x = 0")
+    },
+    BinaryDef {
+        types: |d| d.has_tangent(),
+        real: |x, y| if y == 0.0 { 0.0 } else { x * y },
+        complex: |x, y| if y == C128::ZERO { y } else { x * y },
+        linearize: |cx, a| {
+            let by = |v: Val, t: Lv| cx.apply1(Binary::MulStrongZero, &[v.into(), t.into()]);
+            each(cx, a, |t| by(a.y, t), |t| by(a.x, t))
+        },
+        linear: Linearity::Second,
+        transpose: Some(|cx, x, ct| transpose_product(cx, Binary::MulStrongZero, x, ct)),
+        ..row(Binary::MulStrongZero, "mul_strong_zero", "x * t, zero where t is zero")
+    },
+];
+
+fn transpose_product(cx: &dyn Emit, op: Binary, x: &[Arg], ct: Val) -> Vec<Option<Val>> {
+    let by = |other: &Arg| other.val().map(|v| cx.op(op, &[cx.conj(v), ct]));
+    vec![by(&x[1]), by(&x[0])]
+}
+
+fn is_zero(cx: &dyn Emit, x: Val) -> Val {
+    cx.compare(x, Comparison::Eq, cx.full_like(x, Scalar::I(0)))
+}
+
+/// 1 where the condition holds, `x` elsewhere.
+fn guarded(cx: &dyn Emit, condition: Val, x: Val) -> Val {
+    cx.select(condition, cx.full_like(x, 1.0), x)
+}
+
+/// `y x^(y-1)`, and 0 at `(0, 0)`.
+fn pow_dx(cx: &dyn Emit, a: &At) -> Val {
+    let x = guarded(cx, cx.and(is_zero(cx, a.x), is_zero(cx, a.y)), a.x);
+    cx.mul(a.y, cx.pow(x, cx.sub(a.y, cx.full_like(a.y, 1.0))))
+}
+
+/// `x^y log x`, and its limit 0 at `x = 0, y >= 0`.
+fn pow_dy(cx: &dyn Emit, a: &At) -> Val {
+    let re = cx.real(a.y);
+    let not_negative = cx.compare(re, Comparison::Ge, cx.full_like(re, 0.0));
+    let x = guarded(cx, cx.and(is_zero(cx, a.x), not_negative), a.x);
+    cx.mul(a.out, cx.log(x))
+}
+
+/// `d atan2(y, x) = (x dy - y dx) / (x² + y²)`, with both divided by `m = max(|x|, |y|)` before they are squared.
+/// The value does not depend on `m`, so that it counts as a constant; at the origin `m` is 1.
+fn atan2_linearize(cx: &Lin<'_>, a: &At) -> Option<Lv> {
+    let m = cx.stop_gradient(cx.maximum(cx.abs(a.x), cx.abs(a.y)));
+    let m = guarded(cx.emit(), is_zero(cx.emit(), m), m);
+    let (y, x) = (cx.div(a.x, m), cx.div(a.y, m));
+    let norm = cx.add(cx.square(x), cx.square(y));
+    // 0 / 1 at the origin, where the norm is 0 too.
+    let norm = guarded(cx.emit(), is_zero(cx.emit(), norm), norm);
+    let over = |v: Val| cx.div(cx.div(v, norm), m);
+    each(cx, a, |t| cx.scale(over(x), t), |t| cx.lneg(cx.scale(over(y), t)))
+}
+
+/// The tangent of the operand that is chosen, half of each where they are equal, both where one is NaN.
+/// `loses` says when the first operand is not chosen.
+fn extremum(cx: &Lin<'_>, a: &At, loses: Comparison) -> Option<Lv> {
+    let like = |c: f64| cx.full_like(a.out, c);
+    let weight = |x: Val, y: Val| {
+        let shared = cx.select(cx.compare(x, Comparison::Eq, y), like(0.5), like(1.0));
+        cx.select(cx.compare(x, loses, y), like(0.0), shared)
+    };
+    each(cx, a, |t| cx.scale(weight(a.x, a.y), t), |t| cx.scale(weight(a.y, a.x), t))
+}

@@ -1,0 +1,91 @@
+//! `polygamma`: the derivative of [digamma](super::Unary::Digamma) of a fixed order; its own derivative is the next one.
+
+use super::support::{batch_elementwise, cost_per_element};
+use super::{Entry, Op, Spelled, arity};
+use crate::array::{Array, Wide};
+use crate::attr::Attrs;
+use crate::bail;
+use crate::emit::Emit;
+use crate::error::Result;
+use crate::math;
+use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
+use crate::shape::{Dim, Env, Type};
+use crate::transform::{Lin, Lv};
+
+/// `(d/dx)^order digamma(x)`; order 1 is trigamma.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Polygamma {
+    /// The order; 0 is digamma itself.
+    pub order: u32,
+}
+
+/// Orders above this overflow for every argument of interest, and their cost grows with the square.
+const MAX_ORDER: u32 = 1000;
+
+impl Primitive for Polygamma {
+    fn name(&self) -> &str {
+        "polygamma"
+    }
+
+    fn attrs(&self) -> Attrs {
+        Attrs::default().with("order", i64::from(self.order))
+    }
+
+    fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
+        arity(self, x, 1)?;
+        if !x[0].dtype.is_float() {
+            bail!(DTypeMismatch, "`polygamma` is not defined on {}; convert it first", x[0].dtype);
+        }
+        if self.order > MAX_ORDER {
+            bail!(Limit, "`polygamma` has orders up to {MAX_ORDER}, got {}", self.order);
+        }
+        Ok(vec![x[0].clone()])
+    }
+
+    fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
+        let y = x[0].to_f64().into_iter().map(|x| math::polygamma(self.order, x)).collect();
+        Ok(vec![Wide::F(y).narrow(x[0].dtype(), x[0].shape())?])
+    }
+
+    fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
+        let slope = t[0].map(|t| cx.scale(cx.polygamma(self.order + 1, x[0]), t));
+        Ok(cx.one(cx.op(*self, x), slope))
+    }
+
+    fn transpose(&self, _: &dyn Emit, _: &[Arg], _: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
+        Err(no_rule(self, "transpose"))
+    }
+
+    fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
+        batch_elementwise(cx, *self, size, x)
+    }
+
+    fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
+        cost_per_element(60.0, x, y)
+    }
+}
+
+impl dyn Emit + '_ {
+    /// The derivative of digamma of this order.
+    pub fn polygamma(&self, order: u32, x: Val) -> Val {
+        if order == 0 { self.digamma(x) } else { self.op(Polygamma { order }, &[x]) }
+    }
+}
+
+fn parse(s: &mut Spelled<'_>) -> Result<Op> {
+    let order: usize = s.attrs.get("order")?;
+    Ok(Polygamma { order: order.try_into().unwrap_or(u32::MAX) }.into())
+}
+
+fn samples(_: &str) -> Vec<Sample> {
+    let x = Array::vector(vec![0.3f64, 1.0, 2.5, 12.0, -0.7, -3.2]);
+    let mut out: Vec<Sample> = [0, 1, 2, 5].map(|order| Sample::new(Polygamma { order }, vec![x.clone()])).into();
+    out.push(Sample::new(Polygamma { order: 1 }, vec![Array::vector(vec![0.3f32, 1.0, 2.5])]));
+    let corners = Array::vector(vec![0.0f64, -0.0, -2.0, 1e300, f64::INFINITY, f64::NEG_INFINITY, f64::NAN]);
+    out.push(Sample::rough(Polygamma { order: 1 }, vec![corners]));
+    out
+}
+
+pub(super) fn entries() -> Vec<Entry> {
+    vec![Entry { name: "polygamma", doc: "Derivative of digamma of a fixed order.", parse, samples }]
+}
