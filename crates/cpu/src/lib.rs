@@ -1,1 +1,31 @@
-//! Placeholder of the first commit; see ARCHITECTURE.md for what goes here.
+//! The CPU runtime: a function becomes a [`Program`], a program runs on arrays.
+//!
+//! ```
+//! use cotangent_core::{Array, Builder, DType, Dim, Emit, Type, transform::Session};
+//! let b = Builder::new("f", Session::default());
+//! let x = b.param(Type::new(DType::F64, vec![Dim::sym("n")]), Some("x"));
+//! let cx: &dyn Emit = &b;
+//! let y = cx.mul(x, x);
+//! let program = cotangent_cpu::compile(&b.finish(&[y]).unwrap().into()).unwrap();
+//! let y = cotangent_cpu::run(&program, &[Array::vector(vec![1.0, 2.0, 3.0])]).unwrap();
+//! assert_eq!(y[0].to_f64(), [1.0, 4.0, 9.0]);
+//! ```
+//!
+//! [`lower`](mod@lower) turns each operation into a kernel for its element types, once; [`program`] orders them, lets go
+//! of every value at its last use and checks sizes that are known only now. What an operation means is its `eval`; this
+//! runtime gives the same bits, except where sums and products are folded in another (fixed) order.
+
+mod convert;
+mod element;
+mod elementwise;
+pub mod executor;
+mod generate;
+pub mod kernel;
+pub mod lower;
+pub mod program;
+mod reduce;
+pub mod tensor;
+
+pub use executor::Executor;
+pub use program::{Program, compile, run};
+pub use tensor::Tensor;

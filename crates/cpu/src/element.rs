@@ -1,0 +1,157 @@
+//! Element types as the runtime needs them: zeroed buffers, exclusive access, and the arithmetic of the reference.
+//!
+//! The reference computes floats as `f64`, complex numbers as pairs of them and integers as `i128`, and rounds or wraps
+//! once. [`Real`], [`Whole`] and [`Pair`] are the way there and back, so a kernel that has no faster way to the same bits
+//! calls the very function that the operation's row holds.
+
+use cotangent_core::{C64, C128, Data, Element, Result, bail, bf16, f16};
+use cotangent_kernels::Number;
+use std::alloc::{Layout, alloc_zeroed};
+use std::sync::Arc;
+
+/// An element type that buffers hold: all-zero bytes are a value of it.
+///
+/// # Safety
+/// A value whose bytes are all zero must be valid.
+pub(crate) unsafe trait Plain: Element + Number {
+    /// The vector behind data of this type, if nobody else refers to it.
+    fn exclusive(data: &mut Data) -> Option<&mut Vec<Self>>;
+}
+
+macro_rules! plain {
+    ($($variant:ident $t:ty),*) => {$(
+        // SAFETY: zero bytes are `false`, the integer 0, +0.0 or a pair of them.
+        unsafe impl Plain for $t {
+            fn exclusive(data: &mut Data) -> Option<&mut Vec<$t>> {
+                match data { Data::$variant(v) => Arc::get_mut(v), _ => None }
+            }
+        }
+    )*};
+}
+
+plain!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
+    F16 f16, BF16 bf16, F32 f32, F64 f64, C64 C64, C128 C128);
+
+/// A buffer of `n` zeros; an error if there is no such memory.
+pub(crate) fn zeroed<T: Plain>(n: usize) -> Result<Vec<T>> {
+    let layout = match Layout::array::<T>(n) {
+        Ok(layout) if layout.size() > 0 => layout,
+        Ok(_) => return Ok(Vec::new()),
+        Err(_) => bail!(Limit, "a buffer of {n} {} elements is larger than the address space", T::DTYPE),
+    };
+    // SAFETY: the layout has a size, and is the one with which a `Vec<T>` of this capacity is freed. The allocator has
+    // zeroed all `n` elements, which makes them valid (`Plain`).
+    unsafe {
+        let p = alloc_zeroed(layout);
+        if p.is_null() {
+            bail!(Limit, "there is no memory for a buffer of {n} {} elements ({} bytes)", T::DTYPE, layout.size());
+        }
+        Ok(Vec::from_raw_parts(p.cast(), n, n))
+    }
+}
+
+/// Real floating point: computed in `f64`, rounded once.
+pub(crate) trait Real: Plain {
+    fn to(self) -> f64;
+    fn of(x: f64) -> Self;
+}
+
+/// Integers and booleans: computed in `i128`, wrapped once.
+pub(crate) trait Whole: Plain {
+    fn to(self) -> i128;
+    fn of(x: i128) -> Self;
+}
+
+/// Complex numbers: computed in pairs of `f64`, rounded once.
+pub(crate) trait Pair: Plain {
+    fn to(self) -> C128;
+    fn of(z: C128) -> Self;
+}
+
+macro_rules! ways {
+    ($trait:ident $wide:ty: $($t:ty, $to:expr, $of:expr;)*) => {$(
+        impl $trait for $t {
+            #[inline(always)]
+            fn to(self) -> $wide { $to(self) }
+            #[inline(always)]
+            fn of(x: $wide) -> $t { $of(x) }
+        }
+    )*};
+}
+
+ways! { Real f64:
+    f16, f16::to_f64, f16::from_f64;
+    bf16, bf16::to_f64, bf16::from_f64;
+    f32, f64::from, |x| x as f32;
+    f64, |x| x, |x| x;
+}
+
+ways! { Whole i128:
+    bool, i128::from, |x| x != 0;
+    i8, i128::from, |x| x as i8;
+    i16, i128::from, |x| x as i16;
+    i32, i128::from, |x| x as i32;
+    i64, i128::from, |x| x as i64;
+    u8, i128::from, |x| x as u8;
+    u16, i128::from, |x| x as u16;
+    u32, i128::from, |x| x as u32;
+    u64, i128::from, |x| x as u64;
+}
+
+ways! { Pair C128:
+    C64, |z: C64| C128::new(z.re.into(), z.im.into()), |z: C128| C64::new(z.re as f32, z.im as f32);
+    C128, |z| z, |z| z;
+}
+
+/// Runs a block for a real floating type: `for_real!(dtype, T => ..)`.
+macro_rules! for_real {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        crate::element::pick!($dtype, $T => $body; F16 cotangent_core::f16, BF16 cotangent_core::bf16, F32 f32, F64 f64)
+    };
+}
+
+/// Runs a block for an integer or boolean type.
+macro_rules! for_whole {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        crate::element::pick!($dtype, $T => $body;
+            Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64)
+    };
+}
+
+/// Runs a block for a complex type.
+macro_rules! for_pair {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        crate::element::pick!($dtype, $T => $body; C64 cotangent_core::C64, C128 cotangent_core::C128)
+    };
+}
+
+/// Runs a block for a type with an order: all but the complex ones.
+macro_rules! for_ordered {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        crate::element::pick!($dtype, $T => $body;
+            Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
+            F16 cotangent_core::f16, BF16 cotangent_core::bf16, F32 f32, F64 f64)
+    };
+}
+
+/// Runs a block for any type.
+macro_rules! for_any {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        crate::element::pick!($dtype, $T => $body;
+            Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
+            F16 cotangent_core::f16, BF16 cotangent_core::bf16, F32 f32, F64 f64,
+            C64 cotangent_core::C64, C128 cotangent_core::C128)
+    };
+}
+
+macro_rules! pick {
+    ($dtype:expr, $T:ident => $body:expr; $($variant:ident $t:ty),*) => {
+        match $dtype {
+            $(cotangent_core::DType::$variant => { type $T = $t; $body })*
+            #[allow(unreachable_patterns)]
+            other => unreachable!("the type rule admits no {other} here"),
+        }
+    };
+}
+
+pub(crate) use {for_any, for_ordered, for_pair, for_real, for_whole, pick};

@@ -1,0 +1,63 @@
+//! [`Kernel`]: an operation made ready for the element types of its operands, as a closure over tensors.
+
+use crate::tensor::{Extents, Tensor};
+use cotangent_core::{Env, Result, Shape};
+use smallvec::{SmallVec, smallvec};
+
+/// The operands of one call, owned: what nobody else refers to may be written over.
+pub type Operands = SmallVec<[Tensor; 3]>;
+/// The results of one call.
+pub type Results = SmallVec<[Tensor; 1]>;
+
+/// What runs when an equation is reached. Operand types have been checked; the extents of symbols come with the call.
+pub type Kernel = Box<dyn Fn(&Env, Operands) -> Result<Results> + Send + Sync>;
+
+/// A kernel of `N` operands and one result.
+pub(crate) fn kernel<const N: usize>(
+    f: impl Fn(&Env, [Tensor; N]) -> Result<Tensor> + Send + Sync + 'static,
+) -> Kernel {
+    Box::new(move |env, x| Ok(smallvec![f(env, operands(x))?]))
+}
+
+/// The operands as an array.
+pub(crate) fn operands<const N: usize>(x: Operands) -> [Tensor; N] {
+    let mut x = x.into_iter();
+    std::array::from_fn(|_| x.next().expect("the type rule checked the number of operands"))
+}
+
+/// Extents of an attribute: known, or evaluated in every call.
+pub(crate) enum Sizes {
+    Known(Extents),
+    Open(Shape),
+}
+
+impl Sizes {
+    pub(crate) fn of(shape: &Shape) -> Sizes {
+        match shape.as_const() {
+            Some(known) => Sizes::Known(known.into()),
+            None => Sizes::Open(shape.clone()),
+        }
+    }
+
+    pub(crate) fn at(&self, env: &Env) -> Result<Extents> {
+        match self {
+            Sizes::Known(known) => Ok(known.clone()),
+            Sizes::Open(shape) => shape.iter().map(|d| d.eval(env)).collect(),
+        }
+    }
+
+    pub(crate) fn rank(&self) -> usize {
+        match self {
+            Sizes::Known(known) => known.len(),
+            Sizes::Open(shape) => shape.rank(),
+        }
+    }
+
+    /// Whether these are the extents.
+    pub(crate) fn fits(&self, extents: &[usize], env: &Env) -> bool {
+        match self {
+            Sizes::Known(known) => known.as_slice() == extents,
+            Sizes::Open(shape) => shape.iter().zip(extents).all(|(d, n)| d.eval(env).ok() == Some(*n)),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! From an operation to a [`Kernel`]: one match over the operations, decided once per equation.
+
+use crate::executor::Compiler;
+use crate::kernel::{Kernel, Operands, Results, Sizes, kernel};
+use crate::tensor::Tensor;
+use crate::{convert, elementwise, generate, reduce};
+use cotangent_core::ops::Op;
+use cotangent_core::{Dim, Env, Result, Type};
+
+/// The kernel of an operation on operands of these types.
+pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type]) -> Result<Kernel> {
+    Ok(match op {
+        Op::Unary(f) => elementwise::unary(*f, x[0].dtype),
+        Op::Binary(f) => elementwise::binary(*f, x[0].dtype),
+        Op::Compare(c) => elementwise::compare(c.0, x[0].dtype),
+        Op::Convert(c) => convert::convert(x[0].dtype, c.to),
+        Op::Constant(c) => generate::constant(c)?,
+        Op::Iota(i) => generate::iota(i),
+        Op::BroadcastInDim(b) => {
+            let (shape, dims) = (Sizes::of(&b.shape), b.dims.clone());
+            kernel(move |env, [x]| x.broadcast(&shape.at(env)?, &dims))
+        }
+        Op::Reshape(r) => {
+            let shape = Sizes::of(&r.shape);
+            kernel(move |env, [x]| x.reshape(&shape.at(env)?))
+        }
+        Op::Transpose(t) => {
+            let perm = t.perm.clone();
+            kernel(move |_, [x]| Ok(x.transpose(&perm)))
+        }
+        Op::Reduce(r) => reduce::reduce(r, x[0].dtype),
+        Op::Extension(p) => match cx.executor.kernel(&**p, x)? {
+            Some(kernel) => kernel,
+            None => evaluated(op),
+        },
+        // Operations that are on their way: by their meaning, until each has its arm.
+        #[allow(unreachable_patterns)]
+        op => evaluated(op),
+    })
+}
+
+/// The operation by its meaning.
+pub(crate) fn evaluated(op: &Op) -> Kernel {
+    let op = Settled::of(op);
+    Box::new(move |env, x: Operands| -> Result<Results> {
+        let x = x.into_iter().map(Tensor::into_array).collect::<Result<Vec<_>>>()?;
+        Ok(op.with(env, |op| op.eval(&x, env))?.into_iter().map(Tensor::from).collect())
+    })
+}
+
+/// An operation whose attributes may have dimensions that are known only in a call.
+pub(crate) struct Settled {
+    op: Op,
+    open: bool,
+}
+
+impl Settled {
+    pub(crate) fn of(op: &Op) -> Settled {
+        let open = std::cell::Cell::new(false);
+        op.map_dims(&|d| {
+            open.set(open.get() || d.as_const().is_none());
+            d.clone()
+        });
+        Settled { op: op.clone(), open: open.get() }
+    }
+
+    /// Calls `f` with the operation for these extents.
+    pub(crate) fn with<R>(&self, env: &Env, f: impl FnOnce(&Op) -> R) -> R {
+        match self.open {
+            true => f(&settle(&self.op, env)),
+            false => f(&self.op),
+        }
+    }
+}
+
+/// The operation with its attribute dimensions evaluated.
+pub(crate) fn settle(op: &Op, env: &Env) -> Op {
+    let known = |d: &Dim| d.eval(env).map_or_else(|_| d.clone(), Dim::Const);
+    op.map_dims(&known).unwrap_or_else(|| op.clone())
+}

@@ -1,0 +1,281 @@
+//! [`Program`]: kernels in order, with a slot for every value that is alive.
+//!
+//! Equations that no result needs are left out. A value leaves its slot at its last use, so a kernel that gets it owns
+//! it and may write its result there. One program serves every size of its symbols: extents come from the arguments, and
+//! what the graph could only assume to be equal is checked by the type rule on the sizes at hand.
+//!
+//! Running recurses over the nesting of bodies, never over equations.
+
+use crate::executor::{Compiler, Executor};
+use crate::kernel::{Kernel, Operands, Sizes};
+use crate::lower::{lower, settle};
+use crate::tensor::Tensor;
+use cotangent_core::graph::Eqn;
+use cotangent_core::ops::Op;
+use cotangent_core::{Array, DType, Env, Function, Result, Sym, Type, Val, reference};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// A function made ready to run.
+pub struct Program {
+    function: Arc<Function>,
+    params: Vec<Param>,
+    /// Symbols, each with the parameter and axis that binds it.
+    symbols: Vec<(Sym, usize, usize)>,
+    steps: Vec<Step>,
+    /// Operand and result slots of all steps.
+    pool: Vec<Slot>,
+    results: Vec<Slot>,
+    slots: usize,
+}
+
+struct Param {
+    dtype: DType,
+    shape: Sizes,
+    slot: Slot,
+}
+
+/// One equation.
+struct Step {
+    kernel: Kernel,
+    eqn: u32,
+    /// Where in the pool its operands start, its results start, and those end.
+    bounds: [u32; 3],
+    /// The type rule is to be asked again with the sizes at hand.
+    check: bool,
+    /// The equation decides extents of symbols.
+    binds: bool,
+}
+
+/// The place of a value.
+#[derive(Clone, Copy)]
+struct Slot(u32);
+
+impl Slot {
+    /// Of a value that nobody reads.
+    const NONE: Slot = Slot(u32::MAX);
+    /// The value is read for the last time.
+    const LAST: u32 = 1 << 31;
+
+    fn index(self) -> usize {
+        (self.0 & !Slot::LAST) as usize
+    }
+
+    fn read(self, slots: &mut [Option<Tensor>]) -> Tensor {
+        let slot = &mut slots[self.index()];
+        let value = if self.0 & Slot::LAST != 0 { slot.take() } else { slot.clone() };
+        value.expect("values are read after they are written and before their last use")
+    }
+
+    fn write(self, slots: &mut [Option<Tensor>], value: Tensor) {
+        if self.0 != Slot::NONE.0 {
+            slots[self.index()] = Some(value);
+        }
+    }
+}
+
+/// Gives out slots, and takes them back.
+#[derive(Default)]
+struct Slots {
+    of: Vec<Slot>,
+    free: Vec<u32>,
+    count: u32,
+}
+
+impl Slots {
+    fn give(&mut self, v: Val) -> Slot {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.count += 1;
+            self.count - 1
+        });
+        self.of[v.index()] = Slot(slot);
+        Slot(slot)
+    }
+}
+
+/// Compiles a function with our own kernels only.
+pub fn compile(f: &Arc<Function>) -> Result<Program> {
+    Executor::new().compile(f)
+}
+
+/// Runs a program; see [`Program::run`].
+pub fn run(program: &Program, inputs: &[Array]) -> Result<Vec<Array>> {
+    program.run(inputs)
+}
+
+impl Program {
+    /// Compiles a copy of a function; [`compile`] shares it.
+    pub fn new(f: &Function) -> Result<Program> {
+        compile(&Arc::new(f.clone()))
+    }
+
+    pub(crate) fn compile(cx: &Compiler<'_>, f: &Arc<Function>) -> Result<Program> {
+        // The last equation that reads each value; results are read after all of them.
+        const UNREAD: u32 = u32::MAX;
+        let need = f.needed(None);
+        let mut last = vec![UNREAD; f.len()];
+        let live = |e: &Eqn| e.results().any(|r| need[r.index()]);
+        for (i, e) in f.eqns().iter().enumerate().filter(|(_, e)| live(e)) {
+            f.operands(e).iter().for_each(|v| last[v.index()] = i as u32);
+        }
+        let end = f.eqns().len() as u32;
+        f.results().iter().for_each(|v| last[v.index()] = end);
+
+        let mut slots = Slots { of: vec![Slot::NONE; f.len()], ..Slots::default() };
+        let (mut params, mut symbols) = (Vec::new(), Vec::<(Sym, usize, usize)>::new());
+        for (i, &p) in f.params().iter().enumerate() {
+            let ty = f.ty(p);
+            let slot = if last[p.index()] == UNREAD { Slot::NONE } else { slots.give(p) };
+            params.push(Param { dtype: ty.dtype, shape: Sizes::of(&ty.shape), slot });
+            for (axis, d) in ty.shape.iter().enumerate() {
+                if let Some(s) = d.as_sym().filter(|s| symbols.iter().all(|(t, ..)| t != *s)) {
+                    symbols.push((s.clone(), i, axis));
+                }
+            }
+        }
+
+        let (mut steps, mut pool) = (Vec::with_capacity(f.eqns().len()), Vec::new());
+        let mut types = Vec::new();
+        for (i, e) in f.eqns().iter().enumerate().filter(|(_, e)| live(e)) {
+            let x = f.operands(e);
+            types.clear();
+            types.extend(x.iter().map(|&v| f.ty(v).clone()));
+            let start = pool.len() as u32;
+            read(&mut pool, &mut slots, x, |v| last[v.index()] == i as u32);
+            let middle = pool.len() as u32;
+            for r in e.results() {
+                pool.push(if last[r.index()] == UNREAD { Slot::NONE } else { slots.give(r) });
+            }
+            steps.push(Step {
+                kernel: lower(cx, &e.op, &types).map_err(|err| err.at(e.loc))?,
+                eqn: i as u32,
+                bounds: [start, middle, pool.len() as u32],
+                check: needs_check(f, e, &types),
+                binds: !e.op.binds().is_empty(),
+            });
+        }
+        let mut results = Vec::with_capacity(f.results().len());
+        read(&mut results, &mut slots, f.results(), |_| true);
+        let slots = slots.count as usize;
+        Ok(Program { function: f.clone(), params, symbols, steps, pool, results, slots })
+    }
+
+    /// The function it computes.
+    pub fn function(&self) -> &Arc<Function> {
+        &self.function
+    }
+
+    /// Runs the program. Inputs are only read; results that are views or shared with inputs may share their buffers.
+    ///
+    /// An error if an input does not have the type of its parameter, if sizes differ that must be equal, if a buffer is
+    /// too large, or if the data is bad for an operation.
+    pub fn run(&self, inputs: &[Array]) -> Result<Vec<Array>> {
+        let results = self.call(inputs.iter().map(Tensor::from).collect(), &Env::default())?;
+        results.into_iter().map(Tensor::into_array).collect()
+    }
+
+    /// Runs the program on tensors, inside a program with these extents.
+    pub(crate) fn call(&self, inputs: Vec<Tensor>, outer: &Env) -> Result<Vec<Tensor>> {
+        let env = self.bind(&inputs, outer)?;
+        self.run_bound(&mut vec![None; self.slots], inputs, env)
+    }
+
+    /// The extents of all symbols for these arguments.
+    fn bind<'e>(&self, inputs: &[Tensor], outer: &'e Env) -> Result<Cow<'e, Env>> {
+        let mut env = Cow::Borrowed(outer);
+        let ranks = |(p, x): (&Param, &Tensor)| p.dtype == x.dtype() && p.shape.rank() == x.shape().len();
+        if inputs.len() == self.params.len() && self.params.iter().zip(inputs).all(ranks) {
+            for (symbol, param, axis) in &self.symbols {
+                env.to_mut().insert(symbol.clone(), inputs[*param].shape()[*axis]);
+            }
+            if self.params.iter().zip(inputs).all(|(p, x)| p.shape.fits(x.shape(), &env)) {
+                return Ok(env);
+            }
+        }
+        // The reference finds the words for what does not fit.
+        let (types, mut env) = (inputs.iter().map(Tensor::ty).collect::<Vec<_>>(), outer.clone());
+        reference::bind(&self.function, &types, &mut env)?;
+        Ok(Cow::Owned(env))
+    }
+
+    fn run_bound(
+        &self,
+        slots: &mut [Option<Tensor>],
+        inputs: Vec<Tensor>,
+        mut env: Cow<'_, Env>,
+    ) -> Result<Vec<Tensor>> {
+        for (p, x) in self.params.iter().zip(inputs) {
+            p.slot.write(slots, x);
+        }
+        for step in &self.steps {
+            let [start, middle, end] = step.bounds.map(|b| b as usize);
+            let x: Operands = self.pool[start..middle].iter().map(|s| s.read(slots)).collect();
+            if step.check {
+                self.check(step, &x, &env)?;
+            }
+            let y = (step.kernel)(&env, x).map_err(|err| err.at(self.eqn(step).loc))?;
+            if step.binds {
+                self.bind_results(step, &y, env.to_mut());
+            }
+            for (slot, y) in self.pool[middle..end].iter().zip(y) {
+                slot.write(slots, y);
+            }
+        }
+        Ok(self.results.iter().map(|s| s.read(slots)).collect())
+    }
+
+    fn eqn(&self, step: &Step) -> &Eqn {
+        &self.function.eqns()[step.eqn as usize]
+    }
+
+    /// Asks the type rule with the sizes at hand.
+    fn check(&self, step: &Step, x: &[Tensor], env: &Env) -> Result<()> {
+        let (f, e) = (&*self.function, self.eqn(step));
+        let types: Vec<Type> = x.iter().map(Tensor::ty).collect();
+        match settle(&e.op, env).infer(&types) {
+            Ok(_) => Ok(()),
+            Err(err) => {
+                let named: Vec<_> =
+                    f.operands(e).iter().zip(&types).map(|(&v, t)| format!("{}: {t}", f.show(v))).collect();
+                Err(err.at(e.loc).note(format!("in `{}`: {}", f.name, named.join(", "))))
+            }
+        }
+    }
+
+    /// Keeps the extents that an equation has decided.
+    fn bind_results(&self, step: &Step, y: &[Tensor], env: &mut Env) {
+        let e = self.eqn(step);
+        for (r, y) in e.results().zip(y) {
+            for (d, &n) in self.function.ty(r).shape.iter().zip(y.shape()) {
+                if let Some(s) = d.as_sym().filter(|s| e.op.binds().contains(s)) {
+                    env.insert(s.clone(), n);
+                }
+            }
+        }
+    }
+}
+
+/// Appends the slots of values that are read, and takes back those of values that end here.
+fn read(pool: &mut Vec<Slot>, slots: &mut Slots, x: &[Val], ends: impl Fn(Val) -> bool) {
+    let start = pool.len();
+    pool.extend(x.iter().map(|v| slots.of[v.index()]));
+    for (k, &v) in x.iter().enumerate() {
+        if ends(v) && !x[k + 1..].contains(&v) {
+            slots.free.push(slots.of[v.index()].0);
+            pool[start + k].0 |= Slot::LAST;
+        }
+    }
+}
+
+/// Whether the graph could only assume that sizes fit: some are not known and the operation compares them.
+fn needs_check(f: &Function, e: &Eqn, x: &[Type]) -> bool {
+    let open = |t: &Type| t.shape.iter().any(|d| d.as_const().is_none());
+    if !x.iter().any(open) && !e.results().any(|r| open(f.ty(r))) {
+        return false;
+    }
+    match e.op {
+        Op::Binary(_) | Op::Compare(_) => x.iter().any(|t| t.shape != x[0].shape),
+        Op::Unary(_) | Op::Convert(_) | Op::Constant(_) | Op::Iota(_) | Op::Transpose(_) => false,
+        _ => true,
+    }
+}

@@ -1,0 +1,251 @@
+//! [`Tensor`]: a value while a program runs, a typed strided view of a shared buffer.
+//!
+//! Element `i` is `data[offset + Σ i_d · strides_d]`. Transposes, slices, reversals, repetitions and most reshapes make
+//! a new view in O(rank); kernels read views as they are, and a copy is made only where adjacent elements are needed.
+//! An [`Array`] becomes a tensor, and a dense tensor an array, without copying.
+//!
+//! Invariant: every element addressed lies in the buffer, and there are at most [`MAX_ELEMENTS`].
+
+use crate::element::{Plain, for_any, zeroed};
+use cotangent_core::{Array, DType, Data, Result, Type, bail};
+use cotangent_kernels::View;
+use cotangent_kernels::copy::copy_into;
+use smallvec::{SmallVec, smallvec};
+
+/// The lengths of the axes.
+pub type Extents = SmallVec<[usize; 4]>;
+/// The steps of the axes, in elements.
+pub type Strides = SmallVec<[isize; 4]>;
+
+/// More elements than this are refused even in a view that takes no memory: to walk over them would take hours.
+pub const MAX_ELEMENTS: usize = 1 << 40;
+
+/// A strided view of a shared buffer.
+#[derive(Clone)]
+pub struct Tensor {
+    data: Data,
+    offset: usize,
+    shape: Extents,
+    strides: Strides,
+}
+
+/// The number of elements of a shape; an error if there are more than [`MAX_ELEMENTS`].
+pub(crate) fn volume(shape: &[usize]) -> Result<usize> {
+    match cotangent_core::array::numel(shape) {
+        Some(n) if n <= MAX_ELEMENTS => Ok(n),
+        _ => bail!(Limit, "an array of shape {shape:?} is too large"),
+    }
+}
+
+/// The strides of a row-major buffer.
+pub(crate) fn row_major(shape: &[usize]) -> Strides {
+    let mut strides: Strides = smallvec![0; shape.len()];
+    let mut step = 1isize;
+    for (s, &n) in strides.iter_mut().zip(shape).rev() {
+        *s = step;
+        step = step.wrapping_mul(n as isize);
+    }
+    strides
+}
+
+impl From<Array> for Tensor {
+    fn from(a: Array) -> Tensor {
+        let (shape, strides) = (a.shape().into(), row_major(a.shape()));
+        Tensor { data: a.into_data(), offset: 0, shape, strides }
+    }
+}
+
+impl From<&Array> for Tensor {
+    fn from(a: &Array) -> Tensor {
+        a.clone().into()
+    }
+}
+
+impl Tensor {
+    /// A row-major tensor of all elements of `data`.
+    pub(crate) fn from_vec<T: Plain>(shape: Extents, data: Vec<T>) -> Tensor {
+        debug_assert_eq!(volume(&shape).ok(), Some(data.len()));
+        Tensor { strides: row_major(&shape), data: T::wrap(data), offset: 0, shape }
+    }
+
+    /// A row-major tensor that `fill` writes; it gets a buffer of zeros.
+    pub(crate) fn build<T: Plain>(shape: Extents, fill: impl FnOnce(&mut [T])) -> Result<Tensor> {
+        let mut data = zeroed::<T>(volume(&shape)?)?;
+        fill(&mut data);
+        Ok(Tensor::from_vec(shape, data))
+    }
+
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.data.dtype()
+    }
+
+    /// The extents.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The step of each axis.
+    pub fn strides(&self) -> &[isize] {
+        &self.strides
+    }
+
+    /// Number of elements.
+    pub fn numel(&self) -> usize {
+        if self.shape.contains(&0) { 0 } else { self.shape.iter().product() }
+    }
+
+    /// Element type and shape.
+    pub fn ty(&self) -> Type {
+        Type::new(self.dtype(), self.shape.as_slice())
+    }
+
+    /// The elements are the whole buffer in row-major order.
+    pub fn is_dense(&self) -> bool {
+        self.offset == 0 && self.is_row_major() && self.numel() == self.data.len()
+    }
+
+    fn is_row_major(&self) -> bool {
+        let mut step = 1isize;
+        self.shape.iter().zip(&self.strides).rev().all(|(&n, &s)| {
+            let fits = n == 1 || s == step;
+            step = step.wrapping_mul(n as isize);
+            fits
+        }) || self.shape.contains(&0)
+    }
+
+    /// The elements for a kernel.
+    ///
+    /// # Panics
+    /// If the elements have another type.
+    pub(crate) fn view<T: Plain>(&self) -> View<'_, T> {
+        let data = T::slice(&self.data).expect("kernels are chosen by element type");
+        if self.is_dense() {
+            View::dense(data, &self.shape)
+        } else {
+            View::new(data, self.offset, &self.shape, &self.strides)
+        }
+    }
+
+    /// The elements in row-major order, if they lie so.
+    pub fn as_slice<T: cotangent_core::Element>(&self) -> Option<&[T]> {
+        let data = T::slice(&self.data)?;
+        match self.numel() {
+            0 => Some(&[]),
+            n => self.is_row_major().then(|| &data[self.offset..self.offset + n]),
+        }
+    }
+
+    /// The elements in row-major order for writing, if they are a whole buffer that nobody else refers to.
+    pub(crate) fn exclusive<T: Plain>(&mut self) -> Option<&mut [T]> {
+        if self.is_dense() { T::exclusive(&mut self.data).map(Vec::as_mut_slice) } else { None }
+    }
+
+    /// The same elements as a whole buffer in row-major order; copies if they do not lie so.
+    pub(crate) fn into_dense(self) -> Result<Tensor> {
+        if self.is_dense() {
+            return Ok(self);
+        }
+        let shape = self.shape.clone();
+        for_any!(self.dtype(), T => Tensor::build::<T>(shape, |dst| copy_into(dst, self.view())))
+    }
+
+    /// The value outside the runtime.
+    pub fn into_array(self) -> Result<Array> {
+        let dense = self.into_dense()?;
+        Array::from_data(dense.shape.into_vec(), dense.data)
+    }
+
+    /// Axis `k` of the result is axis `perm[k]`.
+    pub(crate) fn transpose(mut self, perm: &[usize]) -> Tensor {
+        let (shape, strides) = (&self.shape, &self.strides);
+        let turned = (perm.iter().map(|&p| shape[p]).collect(), perm.iter().map(|&p| strides[p]).collect());
+        (self.shape, self.strides) = turned;
+        self
+    }
+
+    /// Repetition into `shape`; axis `k` becomes axis `dims[k]`, and is repeated where its extent is 1.
+    pub(crate) fn broadcast(mut self, shape: &[usize], dims: &[usize]) -> Result<Tensor> {
+        volume(shape)?;
+        let mut strides: Strides = smallvec![0; shape.len()];
+        for (k, &to) in dims.iter().enumerate() {
+            if self.shape[k] == shape[to] {
+                strides[to] = self.strides[k];
+            } else {
+                assert_eq!(self.shape[k], 1, "{:?} broadcast to {shape:?} by {dims:?}", self.shape);
+            }
+        }
+        (self.shape, self.strides) = (shape.into(), strides);
+        Ok(self)
+    }
+
+    /// The same elements in row-major order in another shape of the same size: a view where the strides allow it.
+    pub(crate) fn reshape(mut self, shape: &[usize]) -> Result<Tensor> {
+        assert_eq!(volume(shape)?, self.numel(), "{:?} reshaped to {shape:?}", self.shape);
+        let strides = if self.is_row_major() { Some(row_major(shape)) } else { self.strides_for(shape) };
+        match strides {
+            Some(strides) => (self.shape, self.strides) = (shape.into(), strides),
+            None => {
+                self = self.into_dense()?;
+                (self.shape, self.strides) = (shape.into(), row_major(shape));
+            }
+        }
+        Ok(self)
+    }
+
+    /// The strides of another shape of the same elements, if there are any. No extent is 0.
+    fn strides_for(&self, shape: &[usize]) -> Option<Strides> {
+        let mut out: Strides = smallvec![0; shape.len()];
+        let old: SmallVec<[(usize, isize); 4]> =
+            self.shape.iter().copied().zip(self.strides.iter().copied()).filter(|a| a.0 != 1).collect();
+        let (mut k, mut j) = (0, 0);
+        // Groups of axes with one product of extents: the old ones must step through evenly.
+        while k < old.len() {
+            let (from, to) = (k, j);
+            let (mut a, mut b) = (old[k].0, 1);
+            k += 1;
+            while a != b || b == 1 {
+                if a > b || b == 1 {
+                    b *= *shape.get(j)?;
+                    j += 1;
+                } else {
+                    a *= old.get(k)?.0;
+                    k += 1;
+                }
+            }
+            if old[from..k].windows(2).any(|w| w[0].1 != w[1].1 * w[1].0 as isize) {
+                return None;
+            }
+            let mut step = old[k - 1].1;
+            for d in (to..j).rev() {
+                out[d] = step;
+                step *= shape[d] as isize;
+            }
+        }
+        Some(out)
+    }
+
+    /// The first element along every axis that `repeated` marks, for axes whose elements are all the same.
+    pub(crate) fn narrowed(mut self, repeated: impl Fn(usize) -> bool) -> Tensor {
+        for (d, n) in self.shape.iter_mut().enumerate() {
+            *n = if repeated(d) { 1 } else { *n };
+        }
+        self
+    }
+
+    /// The inverse of [`Tensor::narrowed`]: axes of extent 1 repeated up to `shape`.
+    pub(crate) fn widened(mut self, shape: &[usize]) -> Tensor {
+        for (d, &n) in shape.iter().enumerate() {
+            if self.shape[d] != n {
+                (self.shape[d], self.strides[d]) = (n, 0);
+            }
+        }
+        self
+    }
+}
+
+impl std::fmt::Debug for Tensor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} offset {} strides {:?}", self.ty(), self.offset, self.strides)
+    }
+}

@@ -1,0 +1,93 @@
+//! What the tests of the runtime share: building one-operation functions, and comparing with the reference.
+
+#![allow(dead_code)]
+
+use cotangent_core::transform::Session;
+use cotangent_core::{Array, Builder, DType, Emit, Function, Op, Type, Val, Wide, reference};
+use std::sync::Arc;
+
+/// A function with parameters of these types.
+pub fn build(params: &[Type], f: impl Fn(&dyn Emit, &[Val]) -> Vec<Val>) -> Arc<Function> {
+    let b = Builder::new("f", Session::default());
+    let x: Vec<Val> = params.iter().enumerate().map(|(i, t)| b.param(t.clone(), Some(&format!("x{i}")))).collect();
+    let y = f(&b, &x);
+    Arc::new(b.finish(&y).unwrap())
+}
+
+/// The function that is one operation.
+pub fn single(op: &Op, operands: &[Array]) -> Arc<Function> {
+    let types: Vec<Type> = operands.iter().map(Array::ty).collect();
+    build(&types, |cx, x| cx.emit(op.clone(), x).to_vec())
+}
+
+/// Runs a function on the runtime.
+pub fn run(f: &Arc<Function>, x: &[Array]) -> Vec<Array> {
+    let y = cotangent_cpu::compile(f).and_then(|p| p.run(x));
+    y.unwrap_or_else(|e| panic!("{e}\n{x:?}"))
+}
+
+/// Operations whose results are folded in another order than the reference folds them.
+const FOLDS: [&str; 14] = [
+    "reduce_sum",
+    "reduce_prod",
+    "sum_to",
+    "reduce_mean",
+    "cumsum",
+    "cumprod",
+    "dot_general",
+    "conv",
+    "convolution",
+    "reduce_window",
+    "window_sum",
+    "scatter_add",
+    "scatter_mul",
+    "fft",
+];
+
+/// Whether the runtime must give the bits of the reference.
+pub fn exact(op: &Op) -> bool {
+    !FOLDS.contains(&op.name())
+}
+
+/// The largest difference, in units in the last place of the largest element.
+pub fn distance(a: &Array, b: &Array) -> f64 {
+    assert_eq!(a.ty(), b.ty());
+    let pairs: Vec<(f64, f64)> = match (a.wide(), b.wide()) {
+        (Wide::F(a), Wide::F(b)) => a.into_iter().zip(b).collect(),
+        (Wide::C(a), Wide::C(b)) => a.into_iter().zip(b).flat_map(|(a, b)| [(a.re, b.re), (a.im, b.im)]).collect(),
+        _ => return if a == b { 0.0 } else { f64::INFINITY },
+    };
+    let scale = pairs.iter().map(|p| p.1.abs()).filter(|x| x.is_finite()).fold(f64::MIN_POSITIVE, f64::max);
+    let unit = scale * a.dtype().epsilon();
+    pairs
+        .iter()
+        .map(|(a, b)| if a == b || (a.is_nan() && b.is_nan()) { 0.0 } else { (a - b).abs() / unit })
+        .fold(0.0, f64::max)
+}
+
+/// Compares with the reference: to the bit, or within a few units in the last place.
+pub fn check(f: &Arc<Function>, x: &[Array], exact: bool) {
+    let (got, want) = (run(f, x), reference::run(f, x).unwrap());
+    for (got, want) in got.iter().zip(&want) {
+        let fits = if exact { got.same_bits(want) } else { got.ty() == want.ty() && distance(got, want) <= 8.0 };
+        assert!(fits, "{:?}\n x {x:?}\n runtime {got:?}\n reference {want:?}", f.eqns());
+    }
+}
+
+/// Numbers of any type, spread over its range near 1.
+pub fn numbers(dtype: DType, shape: &[usize], seed: u64) -> Array {
+    let n = shape.iter().product();
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut next = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 40) as f64 / (1 << 23) as f64 - 1.0
+    };
+    let wide = match dtype.kind() {
+        cotangent_core::dtype::Kind::Float => Wide::F((0..n).map(|_| 2.0 * next()).collect()),
+        cotangent_core::dtype::Kind::Complex => {
+            Wide::C((0..n).map(|_| cotangent_core::C128::new(2.0 * next(), 2.0 * next())).collect())
+        }
+        _ => Wide::I((0..n).map(|_| (next() * 100.0) as i128).collect()),
+    };
+    wide.narrow(dtype, shape).unwrap()
+}

@@ -1,0 +1,173 @@
+//! Whole programs: every size, long chains, the same bits whatever the layout, stable sums, errors and limits.
+
+mod common;
+
+use common::{build, check, numbers, run};
+use cotangent_core::ops::{Constant, Iota, Reduce, Reduction, Transpose};
+use cotangent_core::transform::{AdContext, grad};
+use cotangent_core::{Array, Code, DType, Dim, Emit, Function, Type, Val};
+use cotangent_cpu::compile;
+use std::sync::Arc;
+
+fn vector(dtype: DType) -> Type {
+    Type::new(dtype, vec![Dim::sym("n")])
+}
+
+fn sum(cx: &dyn Emit, x: Val, axes: &[usize], stable: bool) -> Val {
+    cx.op(Reduce::new(Reduction::Sum, axes, stable), &[x])
+}
+
+#[test]
+fn one_program_serves_every_size() {
+    let f = build(&[vector(DType::F32)], |cx, x| {
+        let y = cx.mul(cx.sin(x[0]), cx.exp(x[0]));
+        let total = sum(cx, y, &[0], false);
+        vec![y, total, cx.broadcast_in_dim(total, &cx.ty(x[0]).shape, &[])]
+    });
+    let ad = AdContext::default();
+    let scalar = build(&[vector(DType::F64)], |cx, x| vec![sum(cx, cx.sin(cx.mul(x[0], x[0])), &[0], false)]);
+    let g = Arc::new(grad(&ad, &scalar, scalar.params()).unwrap());
+    let (f, g) = (compile(&f).unwrap(), compile(&g).unwrap());
+    for n in [0, 1, 5, 1000, 1_000_000] {
+        let x = numbers(DType::F32, &[n], 3);
+        let y = f.run(std::slice::from_ref(&x)).unwrap();
+        assert!(y[0].shape() == [n] && y[2].shape() == [n] && y[1].shape().is_empty());
+        let x = numbers(DType::F64, &[n], 4);
+        let got = g.run(std::slice::from_ref(&x)).unwrap()[0].to_f64();
+        let want = x.to_f64().into_iter().map(|x| (x * x).cos() * 2.0 * x);
+        assert!(got.iter().zip(want).all(|(g, w)| (g - w).abs() < 1e-14) && got.len() == n);
+    }
+}
+
+#[test]
+fn a_million_operations_on_a_small_stack() {
+    let work = || {
+        let f = build(&[Type::scalar(DType::F64)], |cx, x| {
+            let mut y = x[0];
+            for i in 0..1_000_000 {
+                y = if i % 2 == 0 { cx.neg(y) } else { cx.add(y, x[0]) };
+            }
+            vec![y]
+        });
+        let program = compile(&f).unwrap();
+        assert_eq!(program.run(&[Array::scalar(3.0)]).unwrap()[0].to_f64(), [3.0]);
+        drop((program, f));
+    };
+    std::thread::Builder::new().stack_size(64 << 10).spawn(work).unwrap().join().unwrap();
+}
+
+/// A program of many operations on views of its arguments.
+fn mixture(cx: &dyn Emit, x: Val, y: Val) -> Vec<Val> {
+    let z = cx.mul(cx.add(x, y), cx.tanh(x));
+    let turned = cx.op(Transpose { perm: vec![1, 0] }, &[z]);
+    vec![sum(cx, z, &[0], false), sum(cx, z, &[1], false), sum(cx, turned, &[0, 1], false), z, turned]
+}
+
+#[test]
+fn runs_repeat_to_the_bit_whatever_the_layout() {
+    let (shape, turned) = ([70, 130], [130, 70]);
+    let ty = |shape| Type::new(DType::F32, shape);
+    let (x, y) = (numbers(DType::F32, &shape, 1), numbers(DType::F32, &shape, 2));
+    let f = build(&[ty(shape), ty(shape)], |cx, x| mixture(cx, x[0], x[1]));
+    let perm = || Transpose { perm: vec![1, 0] };
+    let through = build(&[ty(turned), ty(turned)], |cx, x| mixture(cx, cx.op(perm(), &[x[0]]), cx.op(perm(), &[x[1]])));
+    let flip = build(&[ty(shape)], |cx, x| vec![cx.op(perm(), &[x[0]])]);
+    let flip = |a: &Array| run(&flip, std::slice::from_ref(a)).remove(0);
+    let want = run(&f, &[x.clone(), y.clone()]);
+    let views = run(&through, &[flip(&x), flip(&y)]);
+    let again = run(&f, &[x, y]);
+    for ((a, b), c) in want.iter().zip(&views).zip(&again) {
+        assert!(a.same_bits(b) && a.same_bits(c));
+    }
+}
+
+#[test]
+fn stable_sums() {
+    let total = |x: Array, stable| {
+        let f = build(&[x.ty()], |cx, x| vec![sum(cx, x[0], &[0], stable)]);
+        run(&f, &[x]).remove(0).to_f64()[0]
+    };
+    let tenths = Array::vector(vec![0.1f32; 1 << 20]);
+    let exact = f64::from(0.1f32) * f64::from(1 << 20);
+    assert!((total(tenths, true) / exact - 1.0).abs() < 1e-7);
+    let mut cancel = [1e8f32, 1.0, -1e8].repeat(1000);
+    cancel.push(1.0);
+    assert_eq!(total(Array::vector(cancel), true), 1001.0);
+}
+
+#[test]
+fn an_operand_that_stands_twice_and_results_that_repeat() {
+    let f = build(&[Type::new(DType::F64, [3])], |cx, x| {
+        let y = cx.exp(x[0]);
+        let z = cx.mul(y, y);
+        vec![z, x[0], z, y, x[0]]
+    });
+    check(&f, &[Array::vector(vec![0.5, -1.0, 2.0])], true);
+}
+
+#[test]
+fn inputs_and_earlier_results_are_never_written_over() {
+    let f = build(&[vector(DType::F64)], |cx, x| vec![cx.neg(x[0]), cx.neg(cx.exp(x[0]))]);
+    let program = compile(&f).unwrap();
+    let x = Array::vector(vec![1.0, 2.0]);
+    let first = program.run(std::slice::from_ref(&x)).unwrap();
+    let kept = first[0].to_f64();
+    program.run(&first[..1]).unwrap();
+    assert!(x.to_f64() == [1.0, 2.0] && first[0].to_f64() == kept);
+}
+
+#[test]
+fn dead_equations_do_not_run() {
+    let huge = Type::new(DType::F64, [1 << 30, 1 << 9]);
+    let f = build(&[Type::scalar(DType::F64)], |cx, x| {
+        let big = cx.op(Iota { ty: huge.clone(), axis: 0 }, &[]);
+        let _ = cx.exp(big);
+        vec![cx.neg(x[0])]
+    });
+    assert_eq!(run(&f, &[Array::scalar(1.0)])[0].to_f64(), [-1.0]);
+}
+
+fn message(f: &Arc<Function>, x: &[Array]) -> (Code, String) {
+    let e = compile(f).and_then(|p| p.run(x)).unwrap_err();
+    (e.code(), e.to_string())
+}
+
+#[test]
+fn sizes_that_differ_are_named() {
+    let open = |s: &str| Type::new(DType::F64, vec![Dim::sym(s)]);
+    let f = build(&[open("n"), open("m")], |cx, x| vec![cx.add(x[0], x[1])]);
+    let (a, b) = (Array::vector(vec![1.0; 3]), Array::vector(vec![1.0; 4]));
+    check(&f, &[a.clone(), a.clone()], true);
+    let (code, text) = message(&f, &[a.clone(), b.clone()]);
+    assert_eq!(code, Code::ShapeMismatch);
+    assert!(text.contains("%x0: f64[3]") && text.contains("%x1: f64[4]"), "{text}");
+    let g = build(&[open("n"), open("n")], |cx, x| vec![cx.add(x[0], x[1])]);
+    let (code, text) = message(&g, &[a.clone(), b]);
+    assert_eq!(code, Code::ShapeMismatch);
+    assert!(text.contains("%x1") && text.contains("%x0") && text.contains("f64[3]"), "{text}");
+    assert_eq!(message(&g, std::slice::from_ref(&a)).0, Code::Arity);
+    assert_eq!(message(&g, &[a.clone(), Array::scalar(1.0)]).0, Code::ShapeMismatch);
+    assert_eq!(message(&g, &[a, Array::vector(vec![1.0f32; 3])]).0, Code::ShapeMismatch);
+}
+
+#[test]
+fn absurd_sizes_are_errors() {
+    for shape in [vec![usize::MAX, 2], vec![1 << 62], vec![1 << 38], vec![1 << 20, 1 << 20, 1 << 20]] {
+        let ty = Type::new(DType::F64, shape.as_slice());
+        let f = build(&[], |cx, _| vec![cx.exp(cx.op(Iota { ty: ty.clone(), axis: 0 }, &[]))]);
+        assert_eq!(message(&f, &[]).0, Code::Limit, "{shape:?}");
+        let g = build(&[], |cx, _| vec![cx.op(Constant::splat(ty.clone(), 1.0.into()), &[])]);
+        assert_eq!(message(&g, &[]).0, Code::Limit, "{shape:?}");
+    }
+    // Sizes that are known only now, and a size that no argument has.
+    let f = build(&[vector(DType::F64)], |cx, x| {
+        let n = Dim::sym("n");
+        let shape = vec![n.clone(), n.clone(), n.clone(), n];
+        vec![cx.exp(cx.broadcast_to(x[0], &shape))]
+    });
+    assert_eq!(run(&f, &[Array::vector(vec![0.0; 3])])[0].len(), 81);
+    // Repetition takes no memory and its elements are computed once, until a result must hold them all.
+    assert_eq!(message(&f, &[Array::vector(vec![0.0; 1000])]).0, Code::Limit);
+    let g = build(&[], |cx, _| vec![cx.full(&vector(DType::F64), 1.0)]);
+    assert_eq!(message(&g, &[]).0, Code::Unbound);
+}
