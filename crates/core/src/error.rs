@@ -47,6 +47,8 @@ pub enum Code {
     RankVaries,
     ReverseWhile,
     OutOfBounds,
+    /// A law of `check` does not hold.
+    CheckFailed,
     /// A limit of this library: nesting, size, memory.
     Limit,
     /// An input file or array is missing or malformed.

@@ -5,6 +5,7 @@
 
 pub mod array;
 pub mod attr;
+pub mod check;
 pub mod dtype;
 pub mod emit;
 pub mod error;

@@ -1,0 +1,364 @@
+//! What must hold for every operation: a table of laws, each tried on a [`Sample`].
+
+use super::numbers::{Rng, agree};
+use super::problem::Problem;
+use super::report::{Law, Verdict};
+use super::widen::{cast, double_args, spell, widen};
+use super::{Options, differentiable};
+use crate::array::{Array, Data, Wide};
+use crate::bail;
+use crate::dtype::C128;
+use crate::error::{Code, Error, Result};
+use crate::graph::{Builder, Function};
+use crate::primitive::{Cost, Sample, Val};
+use crate::reference;
+use crate::shape::{Dim, Shape, Type};
+use crate::transform::{self, AdContext, Session};
+use crate::{emit::Emit, for_dtype};
+use std::fmt::Write;
+
+/// A sample at work.
+struct Case<'a> {
+    ad: &'a AdContext,
+    sample: &'a Sample,
+    /// The operation on a parameter per operand.
+    f: Function,
+    /// Its results.
+    y: Vec<Array>,
+    /// How closely numbers must agree that are computed in two ways in the operation's own types.
+    tolerance: f64,
+}
+
+type Check = fn(&Case<'_>, &mut Vec<String>) -> Result<()>;
+
+/// The laws by name.
+const LAWS: &[(&str, Check)] = &[
+    ("types", types),
+    ("spelling", spelling),
+    ("copies", copies),
+    ("cost", cost),
+    ("symbols", symbols),
+    ("derivative", derivative),
+    ("precision", precision),
+    ("batch", batch),
+    ("derivative of batch", derivative_of_batch),
+];
+
+/// The function of one operation, with a parameter per operand.
+pub fn function_of(sample: &Sample) -> Result<Function> {
+    let types: Vec<Type> = sample.operands.iter().map(Array::ty).collect();
+    function_on(sample, &types)
+}
+
+fn function_on(sample: &Sample, types: &[Type]) -> Result<Function> {
+    let b = Builder::new(sample.op.name(), Session::default());
+    let x: Vec<Val> = types.iter().map(|t| b.param(t.clone(), None)).collect();
+    let y = b.emit(sample.op.clone(), &x);
+    b.finish(&y)
+}
+
+/// Tries every law on one case of an operation, yours or ours: the error lists those that do not hold, with numbers.
+///
+/// Types against evaluation; the spelling read again; costs; unknown extents; derivatives against finite differences
+/// (where the sample is smooth), adjoint, linearity, second order; every choice of batched operands against a loop,
+/// with batches of 0, 1 and 3; the derivative of the batched operation against the batched derivative.
+pub fn check_op(ad: &AdContext, sample: &Sample) -> Result<()> {
+    let operands: Vec<Type> = sample.operands.iter().map(Array::ty).collect();
+    let name = format!("`{}` on {operands:?}", sample.op.name());
+    let f = function_of(sample).map_err(|e| e.note(format!("in a sample of {name}")))?;
+    let y = reference::run(&f, &sample.operands).map_err(|e| e.note(format!("in a sample of {name}")))?;
+    let eps = sample.operands.iter().chain(&y).map(|a| a.dtype().epsilon()).fold(0.0, f64::max);
+    let case = Case { ad, sample, f, y, tolerance: (64.0 * eps).max(1e-9) };
+    let mut failures = Vec::new();
+    for (law, check) in LAWS {
+        let mut found = Vec::new();
+        if let Err(e) = check(&case, &mut found) {
+            found.push(e.to_string());
+        }
+        failures.extend(found.into_iter().map(|text| format!("{law}: {text}")));
+    }
+    if failures.is_empty() {
+        return Ok(());
+    }
+    let e = Error::new(Code::CheckFailed, format!("{name} breaks {} laws", failures.len()));
+    Err(failures.into_iter().fold(e, Error::note))
+}
+
+/// The type rule says what evaluation gives.
+fn types(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
+    if c.f.results().len() != c.sample.op.results() {
+        out.push(format!("`results()` says {}, the type rule {}", c.sample.op.results(), c.f.results().len()));
+    }
+    let (want, have) = (c.f.result_types(), c.y.iter().map(Array::ty).collect::<Vec<_>>());
+    if want.len() != have.len() || want.iter().zip(&have).any(|(w, h)| w.differs(h)) {
+        out.push(format!("the type rule says {want:?}, evaluation gives {have:?}"));
+    }
+    Ok(())
+}
+
+/// Name and attributes determine the operation.
+fn spelling(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
+    let op = &c.sample.op;
+    if matches!(op, crate::Op::Extension(_)) {
+        return Ok(());
+    }
+    let again = spell(op.name(), op.attrs(), &c.f.param_types(), Some(&c.f.result_types()))?;
+    let (a, b) = (format!("{:?}", op.attrs()), format!("{:?}", again.attrs()));
+    if again.name() != op.name() || a != b {
+        out.push(format!("{}{a} is read as {}{b}", op.name(), again.name()));
+    }
+    let copy = Sample { op: again, ..c.sample.clone() };
+    same(c, &copy, "read again", out)
+}
+
+/// Mapping dimensions and bodies to themselves changes nothing.
+fn copies(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
+    let op = &c.sample.op;
+    if let Some(copy) = op.map_dims(&Dim::clone) {
+        same(c, &Sample { op: copy, ..c.sample.clone() }, "with its dimensions mapped to themselves", out)?;
+    }
+    let bodies: Vec<_> = op.regions().into_iter().cloned().collect();
+    if !bodies.is_empty() {
+        same(c, &Sample { op: op.with_regions(&bodies), ..c.sample.clone() }, "with the same bodies", out)?;
+    }
+    Ok(())
+}
+
+fn same(c: &Case<'_>, other: &Sample, how: &str, out: &mut Vec<String>) -> Result<()> {
+    let y = reference::run(&function_of(other)?, &other.operands)?;
+    if y.len() != c.y.len() || y.iter().zip(&c.y).any(|(a, b)| !a.same_bits(b)) {
+        out.push(format!("{how} it gives {y:?}, not {:?}", c.y));
+    }
+    Ok(())
+}
+
+/// Costs are numbers.
+fn cost(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
+    let Cost { flops, bytes } = c.f.cost();
+    if !(flops.is_finite() && flops >= 0.0 && bytes.is_finite() && bytes >= 0.0) {
+        out.push(format!("{flops} flops, {bytes} bytes"));
+    }
+    Ok(())
+}
+
+/// With extents that are known only when it runs (equal ones by one name; each its own) everything is the same.
+/// An operation may refuse unknown extents.
+fn symbols(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
+    let mut count = 0;
+    for shared in [true, false] {
+        let mut name = |d: &Dim| {
+            count += 1;
+            Dim::sym(&if shared { format!("d{d}") } else { format!("e{count}") })
+        };
+        let types: Vec<Type> =
+            c.f.param_types()
+                .into_iter()
+                .map(|t| t.with_shape(t.shape.iter().map(&mut name).collect::<Shape>()))
+                .collect();
+        let Ok(f) = function_on(c.sample, &types) else { continue };
+        let y = reference::run(&f, &c.sample.operands)?;
+        if y.iter().zip(&c.y).any(|(a, b)| !a.same_bits(b)) {
+            out.push(format!("as {types:?} it gives {y:?}, not {:?}", c.y));
+        }
+        let mut rng = Rng::new(3);
+        let wrt = differentiable(&c.f);
+        for derive in [transform::jvp, transform::vjp] {
+            let (a, b) = (derive(c.ad, &c.f, &wrt)?, derive(c.ad, &f, &wrt)?);
+            let n = c.sample.operands.len();
+            let more: Vec<Array> =
+                a.param_types()[n..].iter().map(|t| rng.array(t, &<_>::default())).collect::<Result<_>>()?;
+            let args = [&c.sample.operands[..], &more].concat();
+            let (want, got) = (reference::run(&a, &args)?, reference::run(&b, &args)?);
+            if let Err(e) = agree(&got, &want, c.tolerance) {
+                out.push(format!("the derivative `{}` as {types:?}: {e}", a.name));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Derivatives by each choice of operands, of each result and of all.
+fn derivative(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
+    let opts = Options { directions: 1, ..Options::default() };
+    let mut results: Vec<Vec<Val>> = vec![c.f.results().to_vec()];
+    if results[0].len() > 1 {
+        results.extend(c.f.results().iter().map(|&r| vec![r]));
+    }
+    for results in results {
+        let f = c.f.clone().with_results(&results);
+        for wrt in subsets(&differentiable(&f)) {
+            let mut rows = Vec::new();
+            Problem::new(c.ad, &f, &c.sample.operands, &wrt, &opts)?.rows(&show(&f, &wrt), &mut rows)?;
+            for r in rows {
+                let difference = matches!(r.law, Law::Difference | Law::SecondDifference);
+                let wrong = match r.verdict {
+                    Verdict::Pass => false,
+                    Verdict::Fail => c.sample.smooth || !difference,
+                    Verdict::Unsure => c.sample.smooth,
+                    Verdict::Skipped(_) => true,
+                };
+                if wrong {
+                    let of = if results.len() < c.f.results().len() { show(&f, &results) } else { String::new() };
+                    out.push(format!("{of} {r}"));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn show(f: &Function, v: &[Val]) -> String {
+    v.iter().map(|&v| f.show(v)).collect::<Vec<_>>().join(" ")
+}
+
+/// Every choice of at least one; of many only the small and the large ones.
+fn subsets<T: Clone>(all: &[T]) -> Vec<Vec<T>> {
+    let n = all.len();
+    (1u32..1 << n.min(16))
+        .filter(|m| n <= 3 || matches!(m.count_ones() as usize, k if k == 1 || k >= n - 1))
+        .map(|m| (0..n).filter(|i| m >> i & 1 == 1).map(|i| all[i].clone()).collect())
+        .collect()
+}
+
+/// In a narrow type the derivative is that in double precision, rounded.
+fn precision(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
+    let wrt = differentiable(&c.f);
+    let Some(wide) = widen(&c.f).ok().filter(|w| w.param_types() != c.f.param_types()) else { return Ok(()) };
+    let mut rng = Rng::new(5);
+    let t = wrt.iter().map(|&v| rng.array(c.f.ty(v), &<_>::default())).collect::<Result<Vec<_>>>()?;
+    let args = [&c.sample.operands[..], &t].concat();
+    let own = reference::run(&transform::jvp(c.ad, &c.f, &wrt)?, &args)?;
+    let double = reference::run(&transform::jvp(c.ad, &wide, &wrt)?, &double_args(&args)?)?;
+    let rounded: Vec<Array> = double.iter().zip(&own).map(|(d, o)| cast(d, o.dtype())).collect::<Result<_>>()?;
+    if c.sample.smooth
+        && let Err(e) = agree(&own, &rounded, c.tolerance)
+    {
+        out.push(format!("against double precision: {e}"));
+    }
+    Ok(())
+}
+
+/// Extents of the batch axis: the numbers, and one that is known only when it runs.
+const SIZES: [usize; 3] = [0, 1, 3];
+
+fn batch(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
+    let n = c.sample.operands.len();
+    let session = c.ad.session();
+    let force = vec![true; c.f.results().len()];
+    for chosen in subsets(&(0..n).collect::<Vec<_>>()) {
+        let mapped: Vec<bool> = (0..n).map(|i| chosen.contains(&i)).collect();
+        let elements = elements(c, &mapped)?;
+        let symbol = Dim::sym("batch");
+        let (any_size, _) = transform::batch(&session, &c.f, &mapped, &force, &symbol)?;
+        for size in SIZES {
+            let args = batched_args(c, &mapped, &elements[..size])?;
+            let loops: Vec<Vec<Array>> =
+                elements[..size].iter().map(|x| reference::run(&c.f, x)).collect::<Result<_>>()?;
+            let want: Vec<Array> = (0..c.y.len())
+                .map(|k| stack(&c.y[k], &loops.iter().map(|y| &y[k]).collect::<Vec<_>>()))
+                .collect::<Result<_>>()?;
+            let (fixed, _) = transform::batch(&session, &c.f, &mapped, &force, &size.into())?;
+            for (f, what) in [(&any_size, "unknown"), (&fixed, "fixed")] {
+                let got = reference::run(f, &args);
+                let verdict = got.map_err(|e| e.to_string()).and_then(|got| agree(&got, &want, c.tolerance));
+                if let Err(e) = verdict {
+                    out.push(format!("operands {chosen:?}, {size} elements ({what} size): {e}"));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Operands for each of the batch's elements: the sample's own, and perturbations that it accepts.
+fn elements(c: &Case<'_>, mapped: &[bool]) -> Result<Vec<Vec<Array>>> {
+    let mut rng = Rng::new(7);
+    let mut out = vec![c.sample.operands.clone()];
+    for k in 1..SIZES[2] {
+        let mut x = c.sample.operands.clone();
+        for i in (0..x.len()).filter(|&i| mapped[i]) {
+            let old = std::mem::replace(&mut x[i], perturbed(&c.sample.operands[i], k, &mut rng)?);
+            if reference::run(&c.f, &x).is_err() {
+                x[i] = old;
+            }
+        }
+        out.push(x);
+    }
+    Ok(out)
+}
+
+/// Numbers near these; integers in another order, or one more; booleans turned.
+fn perturbed(x: &Array, k: usize, rng: &mut Rng) -> Result<Array> {
+    let mut near = |v: f64| v * rng.between(0.9, 1.1);
+    let wide = match x.wide() {
+        Wide::F(v) => Wide::F(v.into_iter().map(near).collect()),
+        Wide::C(v) => Wide::C(v.into_iter().map(|z| C128::new(near(z.re), near(z.im))).collect()),
+        Wide::I(v) if x.dtype() == crate::DType::Bool => {
+            Wide::I(v.into_iter().map(|b| if rng.chance(0.5) { 1 - b } else { b }).collect())
+        }
+        Wide::I(v) if v.len() > 1 => Wide::I((0..v.len()).map(|i| v[(i + k) % v.len()]).collect()),
+        Wide::I(v) => Wide::I(v.into_iter().map(|i| i + k as i128).collect()),
+    };
+    wide.narrow(x.dtype(), x.shape())
+}
+
+/// Arrays of one type along a new leading axis; `like` gives the type where there are none.
+fn stack(like: &Array, x: &[&Array]) -> Result<Array> {
+    let shape: Vec<usize> = std::iter::once(x.len()).chain(like.shape().iter().copied()).collect();
+    if let Some(odd) = x.iter().find(|a| a.ty() != like.ty()) {
+        bail!(RankVaries, "elements of a batch have the types {} and {}", like.ty(), odd.ty());
+    }
+    let data: Data = for_dtype!(like.dtype(), T => {
+        let all: Vec<T> = x.iter().flat_map(|a| a.as_slice::<T>().expect("one element type").iter().copied()).collect();
+        <T as crate::Element>::wrap(all)
+    });
+    Array::from_data(shape, data)
+}
+
+fn batched_args(c: &Case<'_>, mapped: &[bool], elements: &[Vec<Array>]) -> Result<Vec<Array>> {
+    (0..mapped.len())
+        .map(|i| match mapped[i] {
+            true => stack(&c.sample.operands[i], &elements.iter().map(|x| &x[i]).collect::<Vec<_>>()),
+            false => Ok(c.sample.operands[i].clone()),
+        })
+        .collect()
+}
+
+/// `d(batch f) = batch(df)`, forward and in reverse.
+fn derivative_of_batch(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
+    let n = c.sample.operands.len();
+    let session = c.ad.session();
+    let wrt = differentiable(&c.f);
+    let mut choices: Vec<Vec<bool>> = vec![vec![true; n]];
+    if n > 1 {
+        choices.extend(wrt.iter().map(|w| c.f.params().iter().map(|p| p == w).collect()));
+    }
+    let size = Dim::sym("batch");
+    for mapped in choices.into_iter().filter(|_| !wrt.is_empty()) {
+        let force = vec![true; c.f.results().len()];
+        let (fb, _) = transform::batch(&session, &c.f, &mapped, &force, &size)?;
+        let on: Vec<usize> = (0..n).filter(|&i| mapped[i] && wrt.contains(&c.f.params()[i])).collect();
+        let pick = |f: &Function| -> Vec<Val> { on.iter().map(|&i| f.params()[i]).collect() };
+        let args = batched_args(c, &mapped, &elements(c, &mapped)?)?;
+        for (derive, mode) in [(transform::jvp as Derive, "jvp"), (transform::vjp, "vjp")] {
+            let one = derive(c.ad, &c.f, &pick(&c.f))?;
+            let all: Vec<bool> = (0..one.params().len()).map(|i| mapped.get(i).copied().unwrap_or(true)).collect();
+            let (batched, _) = transform::batch(&session, &one, &all, &vec![true; one.results().len()], &size)?;
+            let derived = derive(c.ad, &fb, &pick(&fb))?;
+            let mut rng = Rng::new(11);
+            let env = [("batch".into(), SIZES[2])].into_iter().collect();
+            let more: Vec<Array> =
+                derived.param_types()[n..].iter().map(|t| rng.array(t, &env)).collect::<Result<_>>()?;
+            let args = [&args[..], &more].concat();
+            let (got, want) = (reference::run(&derived, &args)?, reference::run(&batched, &args)?);
+            if let Err(e) = agree(&got, &want, c.tolerance) {
+                let mut text = format!("{mode} of the batch against the batch of the {mode}");
+                let _ = write!(text, ", batched {mapped:?}: {e}");
+                out.push(text);
+            }
+        }
+    }
+    Ok(())
+}
+
+type Derive = fn(&AdContext, &Function, transform::Wrt<'_>) -> Result<Function>;

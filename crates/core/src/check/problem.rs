@@ -1,0 +1,311 @@
+//! The laws of derivatives of one function at one point, for some of its values.
+
+use super::Options;
+use super::differences::{Curve, Estimate, derivative, kink};
+use super::numbers::{Rng, combine, flat, inner};
+use super::report::{Law, Row, Verdict};
+use super::widen::{double_args, open};
+use crate::array::{Array, Wide};
+use crate::dtype::{C128, DType};
+use crate::emit::Emit;
+use crate::error::{Code, Result};
+use crate::graph::{Builder, Function};
+use crate::primitive::Val;
+use crate::reference;
+use crate::transform::{self, AdContext, Session};
+
+/// Laws without differences hold to this, relative to the sizes of what is summed, in double precision.
+const EXACT: f64 = 1e-9;
+
+/// A function with the values to differentiate made parameters that are zero.
+pub(super) struct Problem<'a> {
+    ad: &'a AdContext,
+    opts: &'a Options,
+    f: Function,
+    args: Vec<Array>,
+    wrt: Vec<Val>,
+    zeros: Vec<Array>,
+    /// Relative precision of the arithmetic.
+    eps: f64,
+    /// The function in its own element types, where that is another one.
+    own: Option<Box<Problem<'a>>>,
+}
+
+impl<'a> Problem<'a> {
+    pub fn new(ad: &'a AdContext, f: &Function, args: &[Array], wrt: &[Val], opts: &'a Options) -> Result<Problem<'a>> {
+        let narrow = |d: DType| d.has_tangent() && !matches!(d, DType::F64 | DType::C128);
+        let at = reference::run(&f.clone().with_results(wrt), args)?;
+        let make = |wide: bool| -> Result<Problem<'a>> {
+            let (f, wrt) = open(f, wrt, wide)?;
+            let args = if wide { double_args(args)? } else { args.to_vec() };
+            let at = if wide { double_args(&at)? } else { at.clone() };
+            let zeros = at.iter().map(|x| Array::zeros(x.dtype(), x.shape())).collect::<Result<_>>()?;
+            let eps = f.vals().map(|v| f.ty(v).dtype.epsilon()).fold(f64::EPSILON, f64::max);
+            let eps = if wide { f64::EPSILON } else { eps };
+            Ok(Problem { ad, opts, f, args, wrt, zeros, eps, own: None })
+        };
+        let own = make(false)?;
+        if !f.vals().any(|v| narrow(f.ty(v).dtype)) {
+            return Ok(own);
+        }
+        match make(true) {
+            Ok(wide) if wide.value(&wide.zeros).is_ok() => Ok(Problem { own: Some(Box::new(own)), ..wide }),
+            _ => Ok(own),
+        }
+    }
+
+    /// A row per law.
+    pub fn rows(&self, value: &str, out: &mut Vec<Row>) -> Result<()> {
+        if !self.f.result_types().iter().any(|t| t.dtype.has_tangent()) {
+            return Ok(());
+        }
+        let mut rng = Rng::new(self.opts.seed);
+        if let Some(own) = &self.own {
+            own.adjoint(value, &mut rng, out)?;
+        }
+        self.adjoint(value, &mut rng, out)?;
+        self.linear(value, &mut rng, out)?;
+        self.differences(value, &mut rng, out)?;
+        if self.opts.second_order {
+            self.second_order(value, &mut rng, out)?;
+        }
+        Ok(())
+    }
+
+    /// The results that have tangents, with the values moved by `by`.
+    fn value(&self, by: &[Array]) -> Result<Vec<Array>> {
+        Ok(tangible(reference::run(&self.f, &[&self.args[..], by].concat())?))
+    }
+
+    /// The random directions: for complex values also along the real and the imaginary axis alone.
+    fn directions(&self, rng: &mut Rng) -> Result<Vec<Vec<Array>>> {
+        let mut out: Vec<_> = (0..self.opts.directions).map(|_| rng.like(&self.zeros)).collect::<Result<_>>()?;
+        if self.zeros.iter().any(|z| z.dtype().is_complex()) {
+            for (re, im) in [(1.0, 0.0), (0.0, 1.0)] {
+                let part = |a: Array| match a.wide() {
+                    Wide::C(v) => Wide::C(v.iter().map(|z| C128::new(re * z.re, im * z.im)).collect())
+                        .narrow(a.dtype(), a.shape()),
+                    _ => Ok(a),
+                };
+                out.push(rng.like(&self.zeros)?.into_iter().map(part).collect::<Result<_>>()?);
+            }
+        }
+        Ok(out)
+    }
+
+    /// The tangents of the results for a tangent of the values.
+    fn push(&self, jvp: &Function, t: &[Array]) -> Result<Vec<Array>> {
+        let mut y = reference::run(jvp, &[&self.args[..], &self.zeros, t].concat())?;
+        Ok(y.split_off(self.f.results().len()))
+    }
+
+    fn adjoint(&self, value: &str, rng: &mut Rng, out: &mut Vec<Row>) -> Result<()> {
+        let jvp = transform::jvp(self.ad, &self.f, &self.wrt)?;
+        let vjp = transform::vjp(self.ad, &self.f, &self.wrt)?;
+        let mut worst = Worst::default();
+        for t in self.directions(rng)? {
+            let dy = self.push(&jvp, &t)?;
+            let ct = rng.like(&dy)?;
+            let back = reference::run(&vjp, &[&self.args[..], &self.zeros, &ct].concat())?;
+            let ((a, p), (b, q)) = (inner(&ct, &dy), inner(&back, &t));
+            worst.exact(a, b, self.exact() * (p + q));
+        }
+        out.push(worst.row(value, Law::Adjoint));
+        Ok(())
+    }
+
+    fn linear(&self, value: &str, rng: &mut Rng, out: &mut Vec<Row>) -> Result<()> {
+        let jvp = transform::jvp(self.ad, &self.f, &self.wrt)?;
+        let (t, u) = (rng.like(&self.zeros)?, rng.like(&self.zeros)?);
+        let (a, b) = (0.75, -1.5);
+        let want = combine(a, &self.push(&jvp, &t)?, b, &self.push(&jvp, &u)?)?;
+        let got = flat(&self.push(&jvp, &combine(a, &t, b, &u)?)?);
+        let want = flat(&want);
+        let size = largest(&want);
+        let mut worst = Worst::default();
+        for (got, want) in got.into_iter().zip(want) {
+            worst.exact(got, want, self.exact() * size);
+        }
+        out.push(worst.row(value, Law::Linear));
+        Ok(())
+    }
+
+    fn differences(&self, value: &str, rng: &mut Rng, out: &mut Vec<Row>) -> Result<()> {
+        let jvp = transform::jvp(self.ad, &self.f, &self.wrt)?;
+        let mut worst = Worst::default();
+        for t in self.directions(rng)? {
+            let got = flat(&self.push(&jvp, &t)?);
+            let size = largest(&flat(&self.value(&self.zeros)?));
+            self.compare(&got, size, &mut |h| Some(flat(&self.value(&scaled(h, &t).ok()?).ok()?)), &mut worst);
+        }
+        out.push(worst.row(value, Law::Difference));
+        Ok(())
+    }
+
+    fn second_order(&self, value: &str, rng: &mut Rng, out: &mut Vec<Row>) -> Result<()> {
+        let loss = self.loss(rng)?;
+        let derive = || -> Result<(Function, Function, Function)> {
+            Ok((
+                transform::grad(self.ad, &loss, &self.wrt)?,
+                transform::hvp(self.ad, &loss, &self.wrt)?,
+                transform::hvp_reverse(self.ad, &loss, &self.wrt)?,
+            ))
+        };
+        let (grad, hvp, reverse) = match derive() {
+            Ok(d) => d,
+            Err(e) if matches!(e.code(), Code::NoRule | Code::CustomVjpForward) => {
+                let row = Worst::default().row(value, Law::Orders);
+                out.push(Row { verdict: Verdict::Skipped(e.message().to_owned()), ..row });
+                return Ok(());
+            }
+            Err(e) => return Err(e.note("while deriving the second derivative")),
+        };
+        let run = |f: &Function, v: &[Array]| reference::run(f, &[&self.args[..], &self.zeros, v].concat());
+        let (mut orders, mut symmetric, mut against) = (Worst::default(), Worst::default(), Worst::default());
+        let size = largest(&flat(&run(&grad, &[])?));
+        for v in self.directions(rng)? {
+            let hv = run(&hvp, &v)?;
+            let (a, b) = (flat(&hv), flat(&run(&reverse, &v)?));
+            let scale = largest(&b);
+            for (&a, &b) in a.iter().zip(&b) {
+                orders.exact(a, b, self.exact() * scale);
+            }
+            let u = rng.like(&self.zeros)?;
+            let ((x, p), (y, q)) = (inner(&u, &hv), inner(&v, &run(&hvp, &u)?));
+            symmetric.exact(x, y, self.exact() * (p + q));
+            let mut curve = |h: f64| {
+                let by = scaled(h, &v).ok()?;
+                Some(flat(&reference::run(&grad, &[&self.args[..], &by].concat()).ok()?))
+            };
+            self.compare(&a, size, &mut curve, &mut against);
+        }
+        out.push(orders.row(value, Law::Orders));
+        out.push(symmetric.row(value, Law::Symmetry));
+        out.push(against.row(value, Law::SecondDifference));
+        Ok(())
+    }
+
+    fn exact(&self) -> f64 {
+        EXACT.max(32.0 * self.eps)
+    }
+
+    /// Compares a directional derivative with the differences of its curve; `size` is that of the curve's numbers.
+    fn compare(&self, got: &[f64], size: f64, curve: Curve<'_>, worst: &mut Worst) {
+        let estimates = derivative(got.len(), self.eps, curve);
+        let largest = estimates.iter().filter(|e| e.error.is_finite()).fold(0.0f64, |m, e| m.max(e.value.abs()));
+        let mut seen = Worst::default();
+        for (&got, e) in got.iter().zip(&estimates) {
+            let got_size = if got.is_finite() { got.abs() } else { 0.0 };
+            let scale = e.value.abs() + got_size + 1e-3 * largest + 1e-4 * size;
+            seen.difference(got, e, scale, self.opts.tolerance.max(1e3 * self.eps) * scale);
+        }
+        if seen.fails && kink(got.len(), curve) {
+            seen.fails = false;
+            seen.unsure = true;
+        }
+        worst.merge(seen);
+    }
+
+    /// A real scalar that every differentiable result is in: `Re Σ conj(c) y` for random `c`.
+    fn loss(&self, rng: &mut Rng) -> Result<Function> {
+        let weights = rng.like(&self.value(&self.zeros)?)?;
+        let f = &self.f;
+        let b = Builder::new(&f.name, Session::default());
+        let cx: &dyn Emit = &b;
+        let args: Vec<Val> = f.params().iter().map(|&p| b.param(f.ty(p).clone(), None)).collect();
+        let mut sum = None;
+        let results = cx.inline(f, &args).into_iter().filter(|&y| cx.ty(y).dtype.has_tangent());
+        for (y, c) in results.zip(weights) {
+            let product = cx.convert(cx.real(cx.mul(cx.conj(cx.constant(c)), y)), DType::F64);
+            let axes: Vec<usize> = (0..cx.ty(y).rank()).collect();
+            let term = cx.reduce_sum(product, &axes);
+            sum = Some(sum.map_or(term, |s| cx.add(s, term)));
+        }
+        b.finish(&[sum.expect("a result has a tangent")])
+    }
+}
+
+fn tangible(y: Vec<Array>) -> Vec<Array> {
+    y.into_iter().filter(|a| a.dtype().has_tangent()).collect()
+}
+
+fn scaled(h: f64, t: &[Array]) -> Result<Vec<Array>> {
+    combine(h, t, 0.0, t)
+}
+
+fn largest(x: &[f64]) -> f64 {
+    x.iter().filter(|v| v.is_finite()).fold(0.0, |m, v| m.max(v.abs()))
+}
+
+/// The comparison that comes closest to failing, of many.
+#[derive(Default)]
+struct Worst {
+    sides: (f64, f64),
+    error: f64,
+    bound: f64,
+    estimate: f64,
+    ratio: f64,
+    fails: bool,
+    unsure: bool,
+}
+
+impl Worst {
+    fn keep(&mut self, sides: (f64, f64), bound: f64, estimate: f64) {
+        let error = (sides.0 - sides.1).abs();
+        let ratio = if error == 0.0 {
+            0.0
+        } else if error.is_nan() {
+            f64::INFINITY
+        } else {
+            error / bound
+        };
+        if ratio >= self.ratio {
+            *self = Worst { sides, error, bound, estimate, ratio, ..*self };
+        }
+    }
+
+    /// Two numbers that are equal but for rounding. Where they are not finite nothing can be said.
+    fn exact(&mut self, a: f64, b: f64, bound: f64) {
+        if !(a.is_finite() && b.is_finite()) {
+            self.unsure |= !(a == b || (a.is_nan() && b.is_nan()));
+            return;
+        }
+        self.keep((a, b), bound, 0.0);
+        self.fails |= (a - b).abs() > bound;
+    }
+
+    /// A derivative and its estimate.
+    fn difference(&mut self, got: f64, e: &Estimate, scale: f64, slack: f64) {
+        if !e.error.is_finite() {
+            self.unsure = true;
+            return;
+        }
+        let bound = slack + 10.0 * e.error;
+        let settled = e.error <= 1e-3 * scale;
+        self.unsure |= !settled;
+        if settled || got.is_finite() {
+            self.keep((got, e.value), bound, e.error);
+            self.fails |= !got.is_finite() || (got - e.value).abs() > bound;
+        }
+    }
+
+    fn merge(&mut self, o: Worst) {
+        let (fails, unsure) = (self.fails | o.fails, self.unsure | o.unsure);
+        if o.ratio >= self.ratio {
+            *self = o;
+        }
+        (self.fails, self.unsure) = (fails, unsure);
+    }
+
+    fn row(self, value: &str, law: Law) -> Row {
+        let verdict = if self.fails {
+            Verdict::Fail
+        } else if self.unsure {
+            Verdict::Unsure
+        } else {
+            Verdict::Pass
+        };
+        let Worst { sides, error, bound, estimate, .. } = self;
+        Row { value: value.to_owned(), law, sides, error, bound, estimate, verdict }
+    }
+}

@@ -1,0 +1,192 @@
+//! The same function in other element types: in double precision for finite differences, and samples of operations
+//! in every type that they accept.
+
+use crate::array::{Array, Wide};
+use crate::attr::{Attr, Attrs};
+use crate::dtype::{C128, DType};
+use crate::emit::Emit;
+use crate::error::{Code, Error, Result};
+use crate::graph::{Builder, Eqn, Function};
+use crate::ops::{self, Op, Spelled};
+use crate::primitive::{Sample, Val, Vals};
+use crate::shape::Type;
+use crate::transform::Session;
+use std::sync::Arc;
+
+/// `f64` for floats, `c128` for complex numbers, other types as they are.
+fn double(d: DType) -> DType {
+    match d {
+        d if d.is_float() => DType::F64,
+        d if d.is_complex() => DType::C128,
+        d => d,
+    }
+}
+
+/// An array of another element type; a float that becomes complex gets a zero imaginary part.
+pub(super) fn cast(x: &Array, to: DType) -> Result<Array> {
+    match x.wide() {
+        Wide::F(v) if to.is_complex() => Wide::C(v.into_iter().map(|x| C128::new(x, 0.0)).collect()),
+        w => w,
+    }
+    .narrow(to, x.shape())
+}
+
+/// A copy of `f` in double precision: floating parameters and all that depends on them. The rest (constants, random
+/// numbers) is computed as before and converted where it is used.
+///
+/// An error if an operation does not exist in double precision (one that looks at the bits of its operand).
+pub fn widen(f: &Function) -> Result<Function> {
+    Ok(open(f, &[], true)?.0)
+}
+
+/// Arguments for a function that was widened.
+pub(super) fn double_args(args: &[Array]) -> Result<Vec<Array>> {
+    args.iter().map(|a| cast(a, double(a.dtype()))).collect()
+}
+
+/// A copy of `f`, in double precision if asked, with one more parameter per `wrt` value that is added to it. The
+/// derivative with respect to those is the derivative with respect to the values.
+pub(super) fn open(f: &Function, wrt: &[Val], wide: bool) -> Result<(Function, Vec<Val>)> {
+    let to = |t: &Type| if wide { t.with_dtype(double(t.dtype)) } else { t.clone() };
+    let b = Builder::new(&f.name, Session::default());
+    let cx: &dyn Emit = &b;
+    let mut map = vec![Val::POISON; f.len()];
+    let mut active = vec![false; f.len()];
+    for &p in f.params() {
+        map[p.index()] = b.param(to(f.ty(p)), f.name_of(p).map(|n| &**n));
+        active[p.index()] = wide && f.ty(p).dtype.has_tangent();
+    }
+    let deltas: Vec<Val> = wrt.iter().map(|&v| b.param(to(f.ty(v)), None)).collect();
+    let shift = |map: &mut Vec<Val>, v: Val| {
+        for (_, &d) in wrt.iter().zip(&deltas).filter(|(w, _)| **w == v) {
+            let x = cx.convert(map[v.index()], cx.ty(d).dtype);
+            map[v.index()] = cx.emit(b.session().sum(), &[x, d])[0];
+        }
+    };
+    for &p in f.params() {
+        shift(&mut map, p);
+    }
+    for e in f.eqns() {
+        cx.set_loc(e.loc);
+        let on = f.operands(e).iter().any(|v| active[v.index()]);
+        let y = if on { copy_wide(cx, f, e, &map)? } else { copy(cx, f, e, &map) };
+        for (r, y) in e.results().zip(y) {
+            map[r.index()] = y;
+            shift(&mut map, r);
+            active[r.index()] = on || (wide && wrt.contains(&r));
+        }
+    }
+    let results: Vec<Val> = f.results().iter().map(|r| map[r.index()]).collect();
+    Ok((b.finish(&results)?, deltas))
+}
+
+/// Writes one equation again.
+fn copy(cx: &dyn Emit, f: &Function, e: &Eqn, map: &[Val]) -> Vals {
+    let x: Vals = f.operands(e).iter().map(|v| map[v.index()]).collect();
+    cx.emit(e.op.clone(), &x)
+}
+
+/// Writes one equation again, in double precision.
+fn copy_wide(cx: &dyn Emit, f: &Function, e: &Eqn, map: &[Val]) -> Result<Vals> {
+    let x: Vec<Val> = f.operands(e).iter().map(|v| cx.convert(map[v.index()], double(f.ty(*v).dtype))).collect();
+    let types: Vec<Type> = x.iter().map(|&v| cx.ty(v)).collect();
+    let results: Vec<Type> = e.results().map(|r| f.ty(r).with_dtype(double(f.ty(r).dtype))).collect();
+    let y = cx.emit(respell(&e.op, &types, &results, &double)?, &x);
+    match y.iter().zip(&results).find(|(y, want)| cx.ty(**y).dtype != want.dtype) {
+        Some((y, want)) if !cx.failed() => {
+            let text = format!("`{}` gives {} in double precision, not {want}", e.op.name(), cx.ty(*y));
+            Err(Error::new(Code::DTypeMismatch, text))
+        }
+        _ => Ok(y),
+    }
+}
+
+/// The same operation with the element types among its attributes mapped, read again from its spelling.
+fn respell(op: &Op, operands: &[Type], results: &[Type], map: &dyn Fn(DType) -> DType) -> Result<Op> {
+    let attrs = op.attrs();
+    let fits = |t: Vec<Type>| t.iter().zip(results).all(|(a, b)| a.dtype == b.dtype);
+    if !attrs.0.iter().any(|(_, a)| has_type(a)) && op.infer(operands).is_ok_and(fits) {
+        return Ok(op.clone());
+    }
+    let attrs: Result<Vec<_>> = attrs.0.into_iter().map(|(n, a)| Ok((n, map_attr(a, map)?))).collect();
+    spell(op.name(), Attrs(attrs?), operands, Some(results))
+}
+
+/// Reads an operation from its name and attributes.
+pub(super) fn spell(name: &str, attrs: Attrs, operands: &[Type], results: Option<&[Type]>) -> Result<Op> {
+    let Some(entry) = ops::entries().into_iter().find(|e| e.name == name) else {
+        return Err(Error::new(Code::UnknownOperation, format!("`{name}` cannot be read from its spelling")));
+    };
+    let mut s = Spelled { name, attrs, operands, results };
+    let op = (entry.parse)(&mut s)?;
+    s.attrs.finish(name)?;
+    Ok(op)
+}
+
+fn has_type(a: &Attr) -> bool {
+    match a {
+        Attr::DType(_) | Attr::Array(_) | Attr::Fn(_) => true,
+        Attr::List(v) => v.iter().any(has_type),
+        _ => false,
+    }
+}
+
+fn map_attr(a: Attr, map: &dyn Fn(DType) -> DType) -> Result<Attr> {
+    Ok(match a {
+        Attr::DType(d) => Attr::DType(map(d)),
+        Attr::Array(x) => Attr::Array(cast(&x, map(x.dtype()))?),
+        Attr::List(v) => Attr::List(v.into_iter().map(|a| map_attr(a, map)).collect::<Result<_>>()?),
+        Attr::Fn(body) => Attr::Fn(Arc::new(retype_body(&body, map)?)),
+        a => a,
+    })
+}
+
+/// A body with every value retyped: its operands are all widened, and its results must have the types to match.
+fn retype_body(f: &Function, map: &dyn Fn(DType) -> DType) -> Result<Function> {
+    let b = Builder::new(&f.name, Session::default());
+    let mut at = vec![Val::POISON; f.len()];
+    for &p in f.params() {
+        at[p.index()] = b.param(f.ty(p).with_dtype(map(f.ty(p).dtype)), f.name_of(p).map(|n| &**n));
+    }
+    for e in f.eqns() {
+        b.set_loc(e.loc);
+        let x: Vals = f.operands(e).iter().map(|v| at[v.index()]).collect();
+        let types: Vec<Type> = x.iter().map(|&v| b.ty(v)).collect();
+        let results: Vec<Type> = e.results().map(|r| f.ty(r).with_dtype(map(f.ty(r).dtype))).collect();
+        for (r, y) in e.results().zip(b.emit(respell(&e.op, &types, &results, map)?, &x)) {
+            at[r.index()] = y;
+        }
+    }
+    let results: Vec<Val> = f.results().iter().map(|r| at[r.index()]).collect();
+    b.finish(&results)
+}
+
+/// The sample with its floats in another element type, if the operation accepts it: every real one becomes `to`, or
+/// for a complex `to` every real and complex one. Complex numbers made from reals get imaginary parts.
+pub fn retype(sample: &Sample, to: DType) -> Option<Sample> {
+    let map = |d: DType| match d {
+        d if d.is_float() => to,
+        d if d.is_complex() && to.is_complex() => to,
+        d if d.is_complex() => to.complex().unwrap_or(d),
+        d => d,
+    };
+    if !sample.operands.iter().any(|x| map(x.dtype()) != x.dtype()) {
+        return None;
+    }
+    let turned = |x: &Array| -> Result<Array> {
+        match x.wide() {
+            Wide::F(v) if to.is_complex() => {
+                let n = v.len();
+                Wide::C((0..n).map(|i| C128::new(v[i], 0.25 * v[(i + 1) % n])).collect()).narrow(to, x.shape())
+            }
+            _ => cast(x, map(x.dtype())),
+        }
+    };
+    let operands: Vec<Array> = sample.operands.iter().map(turned).collect::<Result<_>>().ok()?;
+    let types: Vec<Type> = operands.iter().map(Array::ty).collect();
+    let old: Vec<Type> = sample.operands.iter().map(Array::ty).collect();
+    let results: Vec<Type> = sample.op.infer(&old).ok()?.iter().map(|t| t.with_dtype(map(t.dtype))).collect();
+    let op = respell(&sample.op, &types, &results, &map).ok()?;
+    op.infer(&types).ok()?;
+    Some(Sample { op, operands, smooth: sample.smooth })
+}
