@@ -4,7 +4,7 @@
 //! an offset; padding fills the destination first and copies into its middle (steps of `interior + 1` for interior
 //! padding); concatenation copies each operand to its own offset.
 
-use crate::loops::{Axis, Loops};
+use crate::loops::{Axis, Loops, step};
 use crate::view::{Run, View, check_bounds, row_major_stride};
 
 /// Writes the elements of `src` to `dst` in row-major order. O(n), and blocked where `src` is a transpose.
@@ -35,9 +35,76 @@ pub fn copy_region<T: Copy>(dst: &mut [T], offset: usize, strides: &[isize], src
 
 fn region<T: Copy>(dst: &mut [T], offset: usize, stride: impl Fn(usize) -> isize, src: View<T>) {
     let axes = src.shape().iter().enumerate().map(|(d, &len)| Axis { len, strides: [stride(d), src.stride(d)] });
-    let loops = Loops::new(axes);
-    let [to, from] = loops.inner().strides;
-    loops.tiled([offset, src.offset()], |[d, s], len| copy_run(dst, d, to, src.run(s, len, from), len));
+    let (loops, start) = (Loops::new(axes), [offset, src.offset()]);
+    let (inner, data) = (loops.inner(), src.data());
+    if let Some((rest, turned)) = turned(&loops) {
+        let rest = rest.around();
+        return rest.in_order(start, |at, _| transpose(dst, data, at, inner, turned));
+    }
+    let longest = (0..loops.outer().len()).max_by_key(|&d| loops.outer()[d].len);
+    if let Some((rest, long)) =
+        longest.map(|d| loops.without(d)).filter(|(_, a)| inner.len < SHORT && a.len > inner.len)
+    {
+        // Few elements in a row: runs along the longest axis instead, in blocks that stay in a cache.
+        return rest.around().in_order(start, |at, _| {
+            for j in (0..long.len).step_by(BLOCK) {
+                for i in 0..inner.len {
+                    let [d, s] = step(step(at, long.strides, j), inner.strides, i);
+                    let len = BLOCK.min(long.len - j);
+                    copy_run(dst, d, long.strides[0], Run::new(data, s, len, long.strides[1]), len);
+                }
+            }
+        });
+    }
+    loops.in_order(start, |[d, s], len| {
+        copy_run(dst, d, inner.strides[0], Run::new(data, s, len, inner.strides[1]), len);
+    });
+}
+
+/// An innermost axis shorter than this does not repay setting up a run.
+pub(crate) const SHORT: usize = 16;
+
+/// Elements of a run along another axis than the innermost one.
+const BLOCK: usize = 256;
+
+/// The side of a block of a transpose: a line of a cache in f32.
+const TILE: usize = 16;
+
+/// The nest without the outer axis along which the source is adjacent, and that axis, if the innermost axis is one along
+/// which the source is not: the other side of a transpose.
+fn turned(loops: &Loops<2>) -> Option<(Loops<2>, Axis<2>)> {
+    let inner = loops.inner();
+    let across = |d: &usize| loops.outer()[*d].strides[1].abs() == 1 && loops.outer()[*d].len >= TILE;
+    if inner.strides[1].abs() <= 1 || inner.len < TILE {
+        return None;
+    }
+    (0..loops.outer().len()).find(across).map(|d| loops.without(d))
+}
+
+/// Copies the matrix of the axes `inner` and `turned` in square blocks. A block is read along the source's lines and
+/// written along the destination's, so that each line is touched once, even where a power of two between lines makes
+/// them compete for one place in the cache.
+fn transpose<T: Copy>(dst: &mut [T], data: &[T], at: [usize; 2], inner: Axis<2>, turned: Axis<2>) {
+    let mut block = [[data[at[1]]; TILE]; TILE];
+    for j in (0..turned.len).step_by(TILE) {
+        for i in (0..inner.len).step_by(TILE) {
+            let [d, s] = step(step(at, turned.strides, j), inner.strides, i);
+            let (rows, cols) = (TILE.min(turned.len - j), TILE.min(inner.len - i));
+            for (c, s) in (0..cols).map(|c| (c, step([s], [inner.strides[1]], c)[0])) {
+                match turned.strides[1] {
+                    1 if rows == TILE => {
+                        let line: &[T; TILE] = data[s..].first_chunk().expect("a full block");
+                        (0..TILE).for_each(|r| block[r][c] = line[r]);
+                    }
+                    stride => (0..rows).for_each(|r| block[r][c] = data[step([s], [stride], r)[0]]),
+                }
+            }
+            for (r, line) in block.iter().enumerate().take(rows) {
+                let d = step([d], [turned.strides[0]], r)[0];
+                copy_run(dst, d, inner.strides[0], Run::Dense(line), cols);
+            }
+        }
+    }
 }
 
 /// `dst[start + i · stride] = src[i]` for `i < len`.

@@ -37,15 +37,31 @@ pub fn scan<T: Copy, A: Copy, U>(
     let others = (0..shape.len()).filter(|&d| d != axis).map(|d| Axis { len: shape[d], strides: strides(d) });
     let (loops, [to, from]) = (Loops::new(others), strides(axis));
     let [to_next, from_next] = loops.inner().strides;
-    // Neighbours side by side: for long inner loops where the axis is an outer one, else to hide the latency of a sum.
-    let width = if to > 1 { 64 } else { 4 };
-    let (mut state, data): (Vec<A>, _) = (Vec::with_capacity(width), src.data());
+    let (mut state, data): (Vec<A>, _) = (Vec::new(), src.data());
+    let position = |step: usize| if reverse { count - 1 - step } else { step };
+    if to == 1 {
+        // The innermost axis: one line after another.
+        return loops.in_order([0, src.offset()], |[d, s], len| {
+            for c in 0..len as isize {
+                let (d, s) = (d.wrapping_add_signed(c * to_next), s.wrapping_add_signed(c * from_next));
+                let x = |i: usize| lift(data[s.wrapping_add_signed(i as isize * from)], i);
+                let (line, mut acc) = (&mut dst[d..d + count], x(position(0)));
+                line[position(0)] = lower(acc);
+                for i in (1..count).map(position) {
+                    acc = combine(acc, x(i));
+                    line[i] = lower(acc);
+                }
+            }
+        });
+    }
+    // An outer axis: neighbours side by side.
+    let width = 64;
     loops.in_order([0, src.offset()], |[d, s], len| {
         for c in (0..len).step_by(width) {
             let width = width.min(len - c);
             state.clear();
             for step in 0..count {
-                let i = if reverse { count - 1 - step } else { step };
+                let i = position(step);
                 let offset = |start: usize, next: isize, along: isize| {
                     start.wrapping_add_signed(c as isize * next).wrapping_add_signed(i as isize * along)
                 };

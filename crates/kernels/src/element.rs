@@ -262,8 +262,9 @@ impl Lanes for Complex<f64> {
     const LANES: usize = 32;
 }
 
+/// Masks instead of branches, so that loops vectorise: `m` holds where neither is NaN nor equal to the other.
 macro_rules! ordered_floats {
-    ($($t:ty)*) => {$(
+    ($($t:ty: $bits:ty;)*) => {$(
         impl Ordered for $t {
             const LOWEST: $t = <$t>::NEG_INFINITY;
             const HIGHEST: $t = <$t>::INFINITY;
@@ -271,16 +272,16 @@ macro_rules! ordered_floats {
             #[inline(always)]
             fn maximum(self, rhs: $t) -> $t {
                 // Equal values have equal bits, except zeros: `and` keeps a sign only if both have it.
-                let equal = <$t>::from_bits(self.to_bits() & rhs.to_bits());
-                let greater = if self > rhs { self } else if rhs > self { rhs } else { equal };
-                if self.is_nan() | rhs.is_nan() { <$t>::NAN } else { greater }
+                let equal = self.to_bits() & rhs.to_bits();
+                let m = if self > rhs { self } else { rhs };
+                extremum!($t, $bits, self, rhs, m, equal)
             }
 
             #[inline(always)]
             fn minimum(self, rhs: $t) -> $t {
-                let equal = <$t>::from_bits(self.to_bits() | rhs.to_bits());
-                let smaller = if self < rhs { self } else if rhs < self { rhs } else { equal };
-                if self.is_nan() | rhs.is_nan() { <$t>::NAN } else { smaller }
+                let equal = self.to_bits() | rhs.to_bits();
+                let m = if self < rhs { self } else { rhs };
+                extremum!($t, $bits, self, rhs, m, equal)
             }
 
             #[inline(always)]
@@ -292,4 +293,18 @@ macro_rules! ordered_floats {
     )*};
 }
 
-ordered_floats!(f16 bf16 f32 f64);
+macro_rules! extremum {
+    ($t:ty, $bits:ty, $a:ident, $b:ident, $m:ident, $equal:ident) => {{
+        let mask = |yes: bool| (yes as $bits).wrapping_neg();
+        let (equal, nan) = (mask($a == $b), mask($a.is_nan() | $b.is_nan()));
+        let bits = ($equal & equal) | ($m.to_bits() & !equal);
+        <$t>::from_bits((bits & !nan) | (<$t>::NAN.to_bits() & nan))
+    }};
+}
+
+ordered_floats! {
+    f16: u16;
+    bf16: u16;
+    f32: u32;
+    f64: u64;
+}

@@ -2,8 +2,10 @@
 //!
 //! `f32`, `f64` and the complex types go through `matrixmultiply`, which folds `k` in ascending order within blocks of
 //! 256 and adds the blocks in ascending order, so an element of C depends on its row of A and its column of B alone:
-//! not on layout, batch or the other rows. Where the CPU has fused multiply-add it is used within a block. `f16` and
+//! not on layout, batch or the other rows. Small products go the same way without packing. Where the CPU has fused multiply-add it is used within a block. `f16` and
 //! `bf16` are products in f32, rounded once. Integers wrap; `bool` is or of ands.
+
+mod small;
 
 use crate::copy::copy_into;
 use crate::element::Number;
@@ -107,8 +109,8 @@ pub trait Gemm: Number {
 /// A routine of `matrixmultiply`, which is called with raw pointers, for one element type.
 macro_rules! through_matrixmultiply {
     ($($t:ty: $gemm:ident($($option:expr),*), $raw:ty, $one:expr, $zero:expr;)*) => {$(
-        impl Gemm for $t {
-            fn product(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>) {
+        impl Packed for $t {
+            fn packed(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>) {
                 assert!(a.cols == b.rows && c.len() == a.rows * b.cols, "sizes of a product");
                 // SAFETY: A and B address only elements of their slices (the invariant of `Matrix`), and C is the
                 // row-major m × n matrix that fills `c`, which nothing else refers to. `Complex<R>` is `repr(C)` with
@@ -126,11 +128,41 @@ macro_rules! through_matrixmultiply {
     )*};
 }
 
+/// An element whose products `matrixmultiply` computes.
+trait Packed: Copy {
+    /// `c = a b` for non-empty matrices, `c` row-major.
+    fn packed(c: &mut [Self], a: Matrix<Self>, b: Matrix<Self>);
+}
+
 through_matrixmultiply! {
     f32: sgemm(), f32, 1.0, 0.0;
     f64: dgemm(), f64, 1.0, 0.0;
     Complex<f32>: cgemm(CGemmOption::Standard, CGemmOption::Standard), [f32; 2], [1.0, 0.0], [0.0, 0.0];
     Complex<f64>: zgemm(CGemmOption::Standard, CGemmOption::Standard), [f64; 2], [1.0, 0.0], [0.0, 0.0];
+}
+
+impl Gemm for f32 {
+    fn product(c: &mut [f32], a: Matrix<f32>, b: Matrix<f32>) {
+        if small::suits(a, b) { small::product::<f32, 16, 64>(c, a, b) } else { f32::packed(c, a, b) }
+    }
+}
+
+impl Gemm for f64 {
+    fn product(c: &mut [f64], a: Matrix<f64>, b: Matrix<f64>) {
+        if small::suits(a, b) { small::product::<f64, 8, 32>(c, a, b) } else { f64::packed(c, a, b) }
+    }
+}
+
+impl Gemm for Complex<f32> {
+    fn product(c: &mut [Self], a: Matrix<Self>, b: Matrix<Self>) {
+        Self::packed(c, a, b);
+    }
+}
+
+impl Gemm for Complex<f64> {
+    fn product(c: &mut [Self], a: Matrix<Self>, b: Matrix<Self>) {
+        Self::packed(c, a, b);
+    }
 }
 
 macro_rules! through_f32 {

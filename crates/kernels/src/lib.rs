@@ -12,6 +12,24 @@
 //! - **Sizes are the caller's business.** Lengths and bounds are checked once per call, and a wrong one panics.
 //!
 //! `dst` always comes first, and is row-major unless a function takes its strides.
+//!
+//! ```
+//! use cotangent_kernels::{View, gemm, map, reduce};
+//!
+//! let x = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+//! let transposed = View::new(&x, 0, &[3, 2], &[1, 3]);
+//! let mut sums = [0.0; 2];
+//! reduce::sum(&mut sums, transposed, &[0], false);
+//! assert_eq!(sums, [6.0, 15.0]);
+//!
+//! let mut scaled = [0.0; 6];
+//! map::map2(&mut scaled, transposed, View::splat(&10.0, &[3, 2]), |x, y| x * y);
+//! assert_eq!(scaled, [10.0, 40.0, 20.0, 50.0, 30.0, 60.0]);
+//!
+//! let mut product = [0.0; 4];
+//! gemm::gemm(&mut product, View::dense(&x, &[2, 3]), transposed);
+//! assert_eq!(product, [14.0, 32.0, 32.0, 77.0]);
+//! ```
 
 pub mod copy;
 pub mod cumulative;
@@ -21,6 +39,7 @@ pub mod index;
 pub mod loops;
 pub mod map;
 pub mod reduce;
+mod simd;
 pub mod sort;
 pub mod tree;
 pub mod twice;

@@ -2,9 +2,12 @@
 //!
 //! Each kernel compiles to one loop per kind of operand (adjacent, one value, strided) and closure, which the compiler
 //! vectorises where the operands are adjacent or one value. `f` is called once per element in no particular order,
-//! except that a kernel may call it once for a `dst` that is constant.
+//! except that a kernel may call it once for a `dst` that is constant. An operand that would be read in very short runs or
+//! across its grain is copied first, so a kernel may allocate as much as its operands.
 
+use crate::copy::{SHORT, copy_into};
 use crate::loops::{Axis, Loops};
+use crate::simd::widest;
 use crate::view::{Lane, Run, Splat, View, row_major_stride};
 
 /// `dst[i] = f(a[i])`. O(n).
@@ -16,9 +19,11 @@ pub fn map1<A: Copy, U: Copy>(dst: &mut [U], a: View<A>, f: impl Fn(A) -> U) {
     if let Some(a) = a.as_run() {
         return run1(dst, a, &f);
     }
+    let mut buffer = Vec::new();
+    let a = settle(a, &mut buffer);
     let loops = Loops::new(axes(a.shape(), |d| [a.stride(d)]));
     let [_, step] = loops.inner().strides;
-    loops.tiled([0, a.offset()], |[d, s], len| run1(&mut dst[d..d + len], a.run(s, len, step), &f));
+    loops.in_order([0, a.offset()], |[d, s], len| run1(&mut dst[d..d + len], a.run(s, len, step), &f));
 }
 
 /// `dst[i] = f(a[i], b[i])`. O(n).
@@ -31,9 +36,11 @@ pub fn map2<A: Copy, B: Copy, U: Copy>(dst: &mut [U], a: View<A>, b: View<B>, f:
     if let (Some(a), Some(b)) = (a.as_run(), b.as_run()) {
         return run2(dst, a, b, &f);
     }
+    let (mut m_a, mut m_b) = (Vec::new(), Vec::new());
+    let (a, b) = (settle(a, &mut m_a), settle(b, &mut m_b));
     let loops = Loops::new(axes(a.shape(), |d| [a.stride(d), b.stride(d)]));
     let [_, sa, sb] = loops.inner().strides;
-    loops.tiled([0, a.offset(), b.offset()], |[d, at, bt], len| {
+    loops.in_order([0, a.offset(), b.offset()], |[d, at, bt], len| {
         run2(&mut dst[d..d + len], a.run(at, len, sa), b.run(bt, len, sb), &f)
     });
 }
@@ -54,16 +61,18 @@ pub fn map3<A: Copy, B: Copy, C: Copy, U: Copy>(
     if let (Some(a), Some(b), Some(c)) = (a.as_run(), b.as_run(), c.as_run()) {
         return run3(dst, a, b, c, &f);
     }
+    let (mut m_a, mut m_b, mut m_c) = (Vec::new(), Vec::new(), Vec::new());
+    let (a, b, c) = (settle(a, &mut m_a), settle(b, &mut m_b), settle(c, &mut m_c));
     let loops = Loops::new(axes(a.shape(), |d| [a.stride(d), b.stride(d), c.stride(d)]));
     let [_, sa, sb, sc] = loops.inner().strides;
-    loops.tiled([0, a.offset(), b.offset(), c.offset()], |[d, at, bt, ct], len| {
+    loops.in_order([0, a.offset(), b.offset(), c.offset()], |[d, at, bt, ct], len| {
         run3(&mut dst[d..d + len], a.run(at, len, sa), b.run(bt, len, sb), c.run(ct, len, sc), &f)
     });
 }
 
 /// `dst[i] = f(dst[i])`. O(n).
 pub fn map1_in_place<T: Copy>(dst: &mut [T], f: impl Fn(T) -> T) {
-    dst.iter_mut().for_each(|x| *x = f(*x));
+    update(dst, Splat(()), Splat(()), |x, (), ()| f(x));
 }
 
 /// `dst[i] = f(dst[i], b[i])`. O(n).
@@ -75,9 +84,11 @@ pub fn map2_in_place<T: Copy, B: Copy>(dst: &mut [T], b: View<B>, f: impl Fn(T, 
     if let Some(b) = b.as_run() {
         return update1(dst, b, &f);
     }
+    let mut buffer = Vec::new();
+    let b = settle(b, &mut buffer);
     let loops = Loops::new(axes(b.shape(), |d| [b.stride(d)]));
     let [_, step] = loops.inner().strides;
-    loops.tiled([0, b.offset()], |[d, s], len| update1(&mut dst[d..d + len], b.run(s, len, step), &f));
+    loops.in_order([0, b.offset()], |[d, s], len| update1(&mut dst[d..d + len], b.run(s, len, step), &f));
 }
 
 /// `dst[i] = f(dst[i], b[i], c[i])`. O(n).
@@ -90,11 +101,32 @@ pub fn map3_in_place<T: Copy, B: Copy, C: Copy>(dst: &mut [T], b: View<B>, c: Vi
     if let (Some(b), Some(c)) = (b.as_run(), c.as_run()) {
         return update2(dst, b, c, &f);
     }
+    let (mut m_b, mut m_c) = (Vec::new(), Vec::new());
+    let (b, c) = (settle(b, &mut m_b), settle(c, &mut m_c));
     let loops = Loops::new(axes(b.shape(), |d| [b.stride(d), c.stride(d)]));
     let [_, sb, sc] = loops.inner().strides;
-    loops.tiled([0, b.offset(), c.offset()], |[d, bt, ct], len| {
+    loops.in_order([0, b.offset(), c.offset()], |[d, bt, ct], len| {
         update2(&mut dst[d..d + len], b.run(bt, len, sb), c.run(ct, len, sc), &f)
     });
+}
+
+/// The view, or a row-major copy in `buffer` if loops over it would be short or go across its grain: copying in blocks
+/// and looping over adjacent elements is several times faster.
+fn settle<'b, T: Copy>(view: View<'b, T>, buffer: &'b mut Vec<T>) -> View<'b, T> {
+    let shape = view.shape();
+    if view.len() <= 4 * SHORT || view.as_run().is_some() {
+        return view;
+    }
+    let loops = Loops::new(axes(shape, |d| [view.stride(d)]));
+    let [_, step] = loops.inner().strides;
+    let finer = |axis: &Axis<2>| (1..step.abs()).contains(&axis.strides[1].abs());
+    let across = loops.inner().len < SHORT || loops.outer().iter().any(finer);
+    if !across {
+        return view;
+    }
+    buffer.resize(view.len(), view.data()[view.offset()]);
+    copy_into(buffer, view);
+    View::dense(buffer, shape)
 }
 
 /// The axes of `shape` with the strides of a row-major `dst` before those of the `N - 1` operands.
@@ -163,20 +195,30 @@ fn update2<T: Copy, B: Copy, C: Copy>(dst: &mut [T], b: Run<B>, c: Run<C>, f: &i
 
 #[inline(always)]
 fn fill<A, B, C, U>(dst: &mut [U], a: impl Lane<A>, b: impl Lane<B>, c: impl Lane<C>, f: impl Fn(A, B, C) -> U) {
-    let n = dst.len();
-    let (a, b, c) = (a.first(n), b.first(n), c.first(n));
-    for (i, y) in dst.iter_mut().enumerate() {
-        *y = f(a.at(i), b.at(i), c.at(i));
-    }
+    widest(
+        #[inline(always)]
+        move || {
+            let n = dst.len();
+            let (a, b, c) = (a.first(n), b.first(n), c.first(n));
+            for (i, y) in dst.iter_mut().enumerate() {
+                *y = f(a.at(i), b.at(i), c.at(i));
+            }
+        },
+    );
 }
 
 #[inline(always)]
 fn update<T: Copy, B, C>(dst: &mut [T], b: impl Lane<B>, c: impl Lane<C>, f: impl Fn(T, B, C) -> T) {
-    let n = dst.len();
-    let (b, c) = (b.first(n), c.first(n));
-    for (i, y) in dst.iter_mut().enumerate() {
-        *y = f(*y, b.at(i), c.at(i));
-    }
+    widest(
+        #[inline(always)]
+        move || {
+            let n = dst.len();
+            let (b, c) = (b.first(n), c.first(n));
+            for (i, y) in dst.iter_mut().enumerate() {
+                *y = f(*y, b.at(i), c.at(i));
+            }
+        },
+    );
 }
 
 #[cfg(test)]

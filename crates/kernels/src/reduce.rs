@@ -10,9 +10,10 @@
 
 use crate::element::{Index, Number, Ordered};
 use crate::loops::{Axis, Loops};
+use crate::simd::widest;
 use crate::tree::{CHUNK, Counter, Lanes, fold_chunk, fold_slice, halve, rows_of};
 use crate::twice::Exact;
-use crate::view::{Run, View, volume};
+use crate::view::{Run, View, volume_of};
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
 /// Reduces over `axes` (distinct, in any order) with an associative `combine`: the general form of every reduction here.
@@ -34,9 +35,9 @@ pub fn fold<T: Copy, A: Lanes, U: Copy>(
     let shape = src.shape();
     let is_reduced = |d: &usize| axes.contains(d);
     assert!(axes.iter().all(|&d| d < shape.len()), "axes {axes:?} of a view of shape {shape:?}");
-    let count = volume(&axes.iter().map(|&d| shape[d]).collect::<Vec<_>>());
-    let kept: Vec<usize> = (0..shape.len()).filter(|d| !is_reduced(d)).collect();
-    assert_eq!(dst.len(), volume(&kept.iter().map(|&d| shape[d]).collect::<Vec<_>>()), "dst has the kept axes");
+    let count = volume_of((0..shape.len()).filter(is_reduced).map(|d| shape[d]));
+    let kept = || (0..shape.len()).filter(|d| !is_reduced(d));
+    assert_eq!(dst.len(), volume_of(kept().map(|d| shape[d])), "dst has the kept axes");
     if count == 0 || dst.is_empty() {
         return dst.fill(empty);
     }
@@ -45,7 +46,7 @@ pub fn fold<T: Copy, A: Lanes, U: Copy>(
         return;
     }
     let fold = Fold { lift, combine, count, reduced: Loops::new((0..shape.len()).filter(is_reduced).map(axis(src))) };
-    let kept = Loops::new(kept.into_iter().map(axis(src)));
+    let kept = Loops::new(kept().map(axis(src)));
     let (across, along) = (kept.inner(), fold.reduced.inner());
     let with_the_grain = across.strides[0].abs() >= along.strides[0].abs() && along.strides[0] != 0;
     let mut scratch = Scratch { gathered: Vec::new(), rows: Counter::new(), chunks: Counter::new() };
@@ -222,11 +223,16 @@ fn absorb<T: Copy, A: Copy>(
     combine: &impl Fn(A, A) -> A,
 ) {
     let x = &x[..lanes.len()];
-    for (r, (lanes, x)) in lanes.chunks_exact_mut(width).zip(x.chunks_exact(width)).enumerate() {
-        for (a, &x) in lanes.iter_mut().zip(x) {
-            *a = combine(*a, lift(x, base + r));
-        }
-    }
+    widest(
+        #[inline(always)]
+        move || {
+            for (r, (lanes, x)) in lanes.chunks_exact_mut(width).zip(x.chunks_exact(width)).enumerate() {
+                for (a, &x) in lanes.iter_mut().zip(x) {
+                    *a = combine(*a, lift(x, base + r));
+                }
+            }
+        },
+    );
 }
 
 /// Sums; 0 where nothing is summed. f16 and bf16 accumulate in f32, integers wrap, `bool` is "any".

@@ -12,6 +12,7 @@
 //! of a sum grows with `log n`. Lanes let the compiler use vector registers; the tree in a lane costs no more operations
 //! than a running sum, which would leave 2^20 tenths in f32 wrong by 1e-6 where this is exact.
 
+use crate::simd::widest;
 use std::ops::Range;
 
 /// The number of elements reduced by lanes before the pairwise tree takes over.
@@ -22,7 +23,7 @@ pub const MAX_LANES: usize = 64;
 
 /// An accumulator: how many run side by side.
 pub trait Lanes: Copy {
-    /// The number of lanes: at most [`MAX_LANES`] and a divisor of [`CHUNK`].
+    /// The number of lanes: [`MAX_LANES`] or half of it.
     const LANES: usize = MAX_LANES;
 }
 
@@ -40,41 +41,80 @@ pub(crate) fn fold_chunk<T: Copy, A: Lanes>(
     lift: &impl Fn(T, usize) -> A,
     combine: &impl Fn(A, A) -> A,
 ) -> A {
-    debug_assert!(!x.is_empty() && x.len() <= CHUNK && A::LANES <= MAX_LANES);
+    debug_assert!(!x.is_empty() && x.len() <= CHUNK);
+    const { assert!(A::LANES == MAX_LANES || A::LANES == MAX_LANES / 2) };
     if x.len() <= SHORT {
-        let mut lanes = [lift(x[0], base); SHORT];
-        for (l, &v) in x.iter().enumerate() {
-            lanes[l] = lift(v, base + l);
-        }
-        return halve(&mut lanes[..x.len()], 1, combine)[0];
+        return fold_row::<SHORT, T, A>(x, base, lift, combine);
+    } else if x.len() <= A::LANES {
+        return fold_row::<MAX_LANES, T, A>(x, base, lift, combine);
     }
-    rows.start(A::LANES);
-    let (blocks, mut at) = (x.chunks_exact(BLOCK * A::LANES), base);
-    let rest = blocks.remainder();
-    for (b, x) in blocks.enumerate() {
-        let row: [&[T]; BLOCK] = std::array::from_fn(|r| &x[r * A::LANES..][..A::LANES]);
-        rows.partial.extend((0..A::LANES).map(|l| {
-            let x = |r: usize| lift(row[r][l], at + r * A::LANES + l);
-            let pair = |r| combine(x(r), x(r + 1));
-            combine(combine(pair(0), pair(2)), combine(pair(4), pair(6)))
-        }));
+    widest(
+        #[inline(always)]
+        move || match A::LANES {
+            MAX_LANES => fold_rows::<MAX_LANES, T, A>(x, base, rows, lift, combine),
+            _ => fold_rows::<{ MAX_LANES / 2 }, T, A>(x, base, rows, lift, combine),
+        },
+    )
+}
+
+/// [`fold_chunk`] for elements that fill at most one row.
+fn fold_row<const N: usize, T: Copy, A: Copy>(
+    x: &[T],
+    base: usize,
+    lift: &impl Fn(T, usize) -> A,
+    combine: &impl Fn(A, A) -> A,
+) -> A {
+    let mut lanes = [lift(x[0], base); N];
+    for (l, (a, &v)) in lanes.iter_mut().zip(x).enumerate() {
+        *a = lift(v, base + l);
+    }
+    halve(&mut lanes[..x.len()], 1, combine)[0]
+}
+
+/// [`fold_chunk`] for more than one row, with the lanes as a constant.
+#[inline(always)]
+fn fold_rows<const L: usize, T: Copy, A: Copy>(
+    x: &[T],
+    base: usize,
+    rows: &mut Counter<A>,
+    lift: &impl Fn(T, usize) -> A,
+    combine: &impl Fn(A, A) -> A,
+) -> A {
+    rows.start(L);
+    let (full, ragged) = x.as_chunks::<L>();
+    let (blocks, rest) = full.as_chunks::<BLOCK>();
+    let mut at = base;
+    for (b, x) in blocks.iter().enumerate() {
+        // One short loop for each node of the tree: the compiler vectorises these whatever `combine` is.
+        let pair = |r: usize| {
+            let row = at + r * L;
+            row_of(|l| combine(lift(x[r][l], row + l), lift(x[r + 1][l], row + L + l)))
+        };
+        let join = |a: [A; L], b: [A; L]| row_of(|l| combine(a[l], b[l]));
+        rows.push(join(join(pair(0), pair(2)), join(pair(4), pair(6))));
         rows.carry(b, combine);
-        at += BLOCK * A::LANES;
+        at += BLOCK * L;
     }
-    let full = rest.chunks_exact(A::LANES);
-    let ragged = full.remainder();
-    for (r, x) in full.enumerate() {
-        rows.partial.extend((0..A::LANES).map(|l| lift(x[l], at + l)));
+    for (r, x) in rest.iter().enumerate() {
+        rows.push::<L>(row_of(|l| lift(x[l], at + l)));
         rows.carry(r, combine);
-        at += A::LANES;
+        at += L;
     }
-    let lifted = ragged.iter().enumerate().map(|(l, &v)| lift(v, at + l));
-    match rows.partial.len().checked_sub(A::LANES) {
-        None => rows.partial.extend(lifted),
-        // The last item of a pairwise tree joins the item before it first.
-        Some(top) => rows.partial[top..].iter_mut().zip(lifted).for_each(|(a, x)| *a = combine(*a, x)),
+    // A full row came before: the last item of a pairwise tree joins the item before it first.
+    let top = rows.partial.len() - L;
+    for (l, (a, &x)) in rows.partial[top..].iter_mut().zip(ragged).enumerate() {
+        *a = combine(*a, lift(x, at + l));
     }
     halve(rows.finish(combine), 1, combine)[0]
+}
+
+#[inline(always)]
+fn row_of<const L: usize, A: Copy>(lane: impl Fn(usize) -> A) -> [A; L] {
+    let mut row = [lane(0); L];
+    for (l, a) in row.iter_mut().enumerate() {
+        *a = lane(l);
+    }
+    row
 }
 
 /// Reduces all elements of a non-empty slice.
@@ -98,24 +138,32 @@ pub(crate) fn fold_slice<T: Copy, A: Lanes>(
 
 /// Halves the lanes of `width` reductions at once (lane `l` of reduction `w` is `lanes[l * width + w]`); the results are
 /// the first `width` accumulators.
+#[inline(always)]
 pub(crate) fn halve<'a, A: Copy>(lanes: &'a mut [A], width: usize, combine: &impl Fn(A, A) -> A) -> &'a [A] {
     let mut count = lanes.len() / width;
     let mut half = count.next_power_of_two() / 2;
     while half > 0 {
         let (low, high) = lanes.split_at_mut(half * width);
         let high = &high[..(count - half) * width];
-        for (a, &b) in low.iter_mut().zip(high) {
-            *a = combine(*a, b);
-        }
+        join(low, high, combine);
         count = half;
         half /= 2;
     }
     &lanes[..width]
 }
 
+/// `low[l] ∘= high[l]`.
+#[inline(always)]
+fn join<A: Copy>(low: &mut [A], high: &[A], combine: &impl Fn(A, A) -> A) {
+    widest(
+        #[inline(always)]
+        move || low.iter_mut().zip(high).for_each(|(a, &b)| *a = combine(*a, b)),
+    );
+}
+
 /// The pairwise trees over items of `width` accumulators each: a binary counter whose digits are partial results.
 ///
-/// Push an item to `partial`, then [`carry`](Counter::carry).
+/// [`push`](Counter::push) an item, or extend `partial` by one, then [`carry`](Counter::carry).
 pub(crate) struct Counter<A> {
     width: usize,
     pub(crate) partial: Vec<A>,
@@ -132,7 +180,14 @@ impl<A: Copy> Counter<A> {
         self.partial.clear();
     }
 
+    /// Adds an item.
+    #[inline(always)]
+    pub(crate) fn push<const N: usize>(&mut self, item: [A; N]) {
+        self.partial.extend_from_slice(&item);
+    }
+
     /// The item just pushed was the `item`-th, counted from 0: joins it with the items before it that have a partner now.
+    #[inline(always)]
     pub(crate) fn carry(&mut self, item: usize, combine: &impl Fn(A, A) -> A) {
         for _ in 0..item.trailing_ones() {
             self.merge(combine);
@@ -140,6 +195,7 @@ impl<A: Copy> Counter<A> {
     }
 
     /// The results. At least one item was pushed.
+    #[inline(always)]
     pub(crate) fn finish(&mut self, combine: &impl Fn(A, A) -> A) -> &mut [A] {
         while self.partial.len() > self.width {
             self.merge(combine);
@@ -148,13 +204,11 @@ impl<A: Copy> Counter<A> {
     }
 
     /// Combines the last two partial results.
+    #[inline(always)]
     pub(crate) fn merge(&mut self, combine: &impl Fn(A, A) -> A) {
         let last = self.partial.len() - self.width;
         let (low, high) = self.partial.split_at_mut(last);
-        let low = &mut low[last - self.width..];
-        for (a, &b) in low.iter_mut().zip(high.iter()) {
-            *a = combine(*a, b);
-        }
+        join(&mut low[last - self.width..], high, combine);
         self.partial.truncate(last);
     }
 }

@@ -6,8 +6,6 @@
 //!
 //! Invariant: every element a view addresses lies inside `data`; the constructors check it, once, in O(rank).
 
-use crate::loops::{Axis, Loops};
-
 /// A strided view of `data`; see the module's page for the address of an element.
 #[derive(Debug)]
 pub struct View<'a, T> {
@@ -128,8 +126,16 @@ impl<'a, T: Copy> View<'a, T> {
         if let Some(slice) = self.as_slice() {
             return Some(Run::Dense(slice));
         }
-        let loops = Loops::new((0..self.shape.len()).map(|d| Axis { len: self.shape[d], strides: [self.stride(d)] }));
-        (loops.outer().is_empty()).then(|| self.run(self.offset, loops.inner().len, loops.inner().strides[0]))
+        let (mut len, mut step) = (1, 0);
+        for (d, &n) in self.shape.iter().enumerate().rev().filter(|&(_, &n)| n != 1) {
+            match self.stride(d) {
+                stride if len == 1 => step = stride,
+                stride if stride == step.wrapping_mul(len as isize) => {}
+                _ => return None,
+            }
+            len *= n;
+        }
+        Some(self.run(self.offset, len, step))
     }
 
     /// The run of `len >= 1` elements from `data[start]` on, `stride` apart.
@@ -243,10 +249,17 @@ impl<T: Copy> Lane<T> for Any<'_, T> {
 /// # Panics
 /// If it overflows `usize` (a zero length anywhere makes it 0, whatever the others are).
 pub fn volume(shape: &[usize]) -> usize {
-    if shape.contains(&0) {
-        return 0;
+    volume_of(shape.iter().copied())
+}
+
+/// [`volume`] of some axes.
+pub(crate) fn volume_of(shape: impl Iterator<Item = usize>) -> usize {
+    let (mut product, mut empty) = (Some(1usize), false);
+    for len in shape {
+        empty |= len == 0;
+        product = product.and_then(|n| n.checked_mul(len));
     }
-    shape.iter().try_fold(1usize, |n, &len| n.checked_mul(len)).expect("the number of elements fits a usize")
+    if empty { 0 } else { product.expect("the number of elements fits a usize") }
 }
 
 /// The stride of one axis of a row-major array: the product of the lengths after it.
