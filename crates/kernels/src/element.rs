@@ -262,7 +262,7 @@ impl Lanes for Complex<f64> {
     const LANES: usize = 32;
 }
 
-/// Masks instead of branches, so that loops vectorise: `m` holds where neither is NaN nor equal to the other.
+/// Masks instead of branches, so that loops vectorise: `m` is right where the two differ and neither is NaN.
 macro_rules! ordered_floats {
     ($($t:ty: $bits:ty;)*) => {$(
         impl Ordered for $t {

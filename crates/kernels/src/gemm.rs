@@ -2,8 +2,9 @@
 //!
 //! `f32`, `f64` and the complex types go through `matrixmultiply`, which folds `k` in ascending order within blocks of
 //! 256 and adds the blocks in ascending order, so an element of C depends on its row of A and its column of B alone:
-//! not on layout, batch or the other rows. Small products go the same way without packing. Where the CPU has fused multiply-add it is used within a block. `f16` and
-//! `bf16` are products in f32, rounded once. Integers wrap; `bool` is or of ands.
+//! not on layout, batch or the other rows. Small products go the same way without packing. Where the CPU has fused
+//! multiply-add it is used within a block. `f16` and `bf16` are products in f32, rounded once. Integers wrap; `bool` is
+//! or of ands.
 
 mod small;
 
@@ -169,9 +170,11 @@ macro_rules! through_f32 {
     ($($t:ty)*) => {$(
         impl Gemm for $t {
             fn product(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>) {
-                let widened = |m: Matrix<$t>| -> Vec<f32> { m.to_vec(<$t>::ZERO).into_iter().map(<$t>::to_f32).collect() };
+                let widened =
+                    |m: Matrix<$t>| m.to_vec(<$t>::ZERO).into_iter().map(<$t>::to_f32).collect::<Vec<f32>>();
                 let (wide_a, wide_b, mut wide_c) = (widened(a), widened(b), vec![0.0; c.len()]);
-                f32::product(&mut wide_c, Matrix::dense(&wide_a, a.rows, a.cols), Matrix::dense(&wide_b, b.rows, b.cols));
+                let (a, b) = (Matrix::dense(&wide_a, a.rows, a.cols), Matrix::dense(&wide_b, b.rows, b.cols));
+                f32::product(&mut wide_c, a, b);
                 for (c, wide) in c.iter_mut().zip(wide_c) {
                     *c = <$t>::from_f32(wide);
                 }

@@ -1,8 +1,8 @@
 //! A read-only strided view of a slice: the operand of every kernel.
 //!
 //! Element `i` of a view is `data[offset + Σ_d i_d · strides_d]`. A stride of 0 repeats an element along its axis
-//! (broadcast), a negative one walks backwards (reverse). A view is at most four words of its own: shape and strides are
-//! borrowed, and the two commonest layouts ([`View::dense`], [`View::splat`]) need no strides at all.
+//! (broadcast), a negative one walks backwards (reverse). Shape and strides are borrowed, and the two commonest layouts
+//! ([`View::dense`], [`View::splat`]) need no strides at all.
 //!
 //! Invariant: every element a view addresses lies inside `data`; the constructors check it, once, in O(rank).
 
