@@ -70,8 +70,8 @@ const BLOCK: usize = 256;
 /// The side of a block of a transpose: a line of a cache in f32.
 const TILE: usize = 16;
 
-/// The nest without the outer axis along which the source is adjacent, and that axis, if the innermost axis is one along
-/// which the source is not: the other side of a transpose.
+/// The nest without the outer axis along which the source is adjacent, and that axis, if the innermost axis is one
+/// along which the source is not: the other side of a transpose.
 fn turned(loops: &Loops<2>) -> Option<(Loops<2>, Axis<2>)> {
     let inner = loops.inner();
     let across = |d: &usize| loops.outer()[*d].strides[1].abs() == 1 && loops.outer()[*d].len >= TILE;

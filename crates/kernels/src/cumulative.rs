@@ -1,10 +1,11 @@
 //! Running reductions along one axis, forwards or backwards.
 //!
-//! `dst[.., i, ..] = lower(x_0 ∘ … ∘ x_i)`, or `lower(x_{n-1} ∘ … ∘ x_i)` backwards, folded in that order one element at
-//! a time: no identity is involved and the order depends on the extent alone.
+//! `dst[.., i, ..] = lower(x_0 ∘ … ∘ x_i)`, or `lower(x_{n-1} ∘ … ∘ x_i)` backwards, folded in that order one element
+//! at a time: no identity is involved and the order depends on the extent alone.
 //!
-//! Running sums of floats carry two f64 ([`twice`](crate::twice)) for every element type, so each prefix is as accurate
-//! as a `stable` sum; running products carry an f64 (a complex of two); maxima and minima are exact anyway. O(elements).
+//! Running sums of floats carry two f64 ([`twice`](crate::twice)) for every element type, so each prefix is as
+//! accurate as a `stable` sum; running products carry an f64 (a complex of two); maxima and minima are exact anyway.
+//! O(elements).
 
 use crate::element::{Number, Ordered};
 use crate::loops::{Axis, Loops};

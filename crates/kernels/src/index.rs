@@ -1,9 +1,10 @@
 //! Gather and scatter: windows of one shape moved between flat offsets.
 //!
-//! The caller turns index vectors into pairs `(start in dst, start in src)`, clamped or dropped as its mode says, and the
-//! kernel moves a window for each pair: `dst[to + Σ w_d · to_strides_d] ⟵ src[from + Σ w_d · from_strides_d]`. Gather
-//! writes, scatter combines with what is there. Windows are handled in the order of the pairs and the elements of a window
-//! in row-major order, so of two writes to one place the later wins and sums have one order. O(windows · volume).
+//! The caller turns index vectors into pairs `(start in dst, start in src)`, clamped or dropped as its mode says, and
+//! the kernel moves a window for each pair: `dst[to + Σ w_d · to_strides_d] ⟵ src[from + Σ w_d · from_strides_d]`.
+//! Gather writes, scatter combines with what is there. Windows are handled in the order of the pairs and the elements
+//! of a window in row-major order, so of two writes to one place the later wins and sums have one order. O(windows ·
+//! volume).
 
 use crate::copy::copy_run;
 use crate::loops::{Axis, Loops};

@@ -5,8 +5,8 @@
 //!
 //! Invariants, for every kernel here:
 //!
-//! - **Same bits.** The order in which elements are combined depends on shapes alone: never on strides, alignment,
-//!   the number of threads or where in a batch a row lies. [`tree`] states the order of reductions, [`mod@gemm`] that of
+//! - **Same bits.** The order in which elements are combined depends on shapes alone: never on strides, alignment, the
+//!   number of threads or where in a batch a row lies. [`tree`] states the order of reductions, [`mod@gemm`] that of
 //!   products.
 //! - **One thread.** Callers split work; kernels do not.
 //! - **Sizes are the caller's business.** Lengths and bounds are checked once per call, and a wrong one panics.

@@ -2,8 +2,8 @@
 //!
 //! Each kernel compiles to one loop per kind of operand (adjacent, one value, strided) and closure, which the compiler
 //! vectorises where the operands are adjacent or one value. `f` is called once per element in no particular order,
-//! except that a kernel may call it once for a `dst` that is constant. An operand that would be read in very short runs or
-//! across its grain is copied first, so a kernel may allocate as much as its operands.
+//! except that a kernel may call it once for a `dst` that is constant. An operand that would be read in very short
+//! runs or across its grain is copied first, so a kernel may allocate as much as its operands.
 
 use crate::copy::{SHORT, copy_into};
 use crate::loops::{Axis, Loops};

@@ -4,9 +4,10 @@
 //! elements of the reduced axes, numbered in row-major order whatever their strides. So a transposed view reduces to
 //! the same bits as its contiguous copy.
 //!
-//! Two strategies give those bits. **Rows** reduce one output at a time: for long reductions along the grain. **Columns**
-//! reduce a block of neighbouring outputs side by side, with lanes that are vectors of outputs: for reductions across
-//! the grain, and for short ones. All are O(elements); the working memory is a few cache lines' worth of lanes.
+//! Two strategies give those bits. **Rows** reduce one output at a time: for long reductions along the grain.
+//! **Columns** reduce a block of neighbouring outputs side by side, with lanes that are vectors of outputs: for
+//! reductions across the grain, and for short ones. All are O(elements); the working memory is at most a chunk
+//! and a logarithmic number of rows of lanes.
 
 use crate::element::{Index, Number, Ordered};
 use crate::loops::{Axis, Loops};
@@ -16,7 +17,8 @@ use crate::twice::Exact;
 use crate::view::{Run, View, volume_of};
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
-/// Reduces over `axes` (distinct, in any order) with an associative `combine`: the general form of every reduction here.
+/// Reduces over `axes` (distinct, in any order) with an associative `combine`: the general form of every reduction
+/// here.
 ///
 /// `lift(x, i)` makes an accumulator of element `x` at position `i` among the reduced ones; `lower` makes the output.
 /// Where nothing is reduced because an axis has length 0, the output is `empty`.

@@ -1,8 +1,8 @@
 //! Loops compiled twice: for every x86-64, and for those with 256-bit vectors and fused multiply-add.
 //!
-//! The compiler turns a loop into vector instructions of the features its function is compiled for. [`widest`] inlines a
-//! loop into a function with more of them. Neither version may change a bit of the result: the compiler never fuses a
-//! product and a sum on its own, and code that asks for `mul_add` asks [`fused`] first.
+//! The compiler turns a loop into vector instructions of the features its function is compiled for. [`widest`] inlines
+//! a loop into a function with more of them. Neither version may change a bit of the result: the compiler never fuses
+//! a product and a sum on its own, and code that asks for `mul_add` asks [`fused`] first.
 
 /// Runs `f` in a function compiled for the widest vectors this machine has. `f` and what it calls should be
 /// `#[inline(always)]`: only inlined code gains.

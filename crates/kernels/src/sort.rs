@@ -56,8 +56,8 @@ pub fn argsort<T: Copy, I: Index>(dst: &mut [I], src: View<T>, axis: usize, comp
     });
 }
 
-/// `dst[.., i, ..] = src[.., p, ..]` with `p = positions[.., i, ..]`, for row-major `dst` and `positions` of the shape of
-/// `src`: applies the permutations of [`argsort`].
+/// `dst[.., i, ..] = src[.., p, ..]` with `p = positions[.., i, ..]`, for row-major `dst` and `positions` of the shape
+/// of `src`: applies the permutations of [`argsort`].
 ///
 /// # Panics
 /// If the lengths differ, the axis does not exist, or a position is out of range.

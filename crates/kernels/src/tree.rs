@@ -4,13 +4,13 @@
 //!
 //! 1. In a chunk, lane `l` combines the elements `i ≡ l (mod L)` by the **pairwise tree**: `c` items split after the
 //!    largest power of two below `c`, which is what a binary counter builds as they come.
-//! 2. The lanes halve: for `h = L/2, L/4, …, 1`, `lane[l] ∘= lane[l + h]` for `l < h`, where lane `l + h` exists (a chunk
-//!    of `m < L` elements fills only `m` lanes).
+//! 2. The lanes halve: for `h = L/2, L/4, …, 1`, `lane[l] ∘= lane[l + h]` for `l < h`, where lane `l + h` exists (a
+//!    chunk of `m < L` elements fills only `m` lanes).
 //! 3. The chunks form a pairwise tree.
 //!
-//! No identity is involved, so a sum of `-0` stays `-0` and a sum over an axis of length 1 is a copy. The rounding error
-//! of a sum grows with `log n`. Lanes let the compiler use vector registers; the tree in a lane costs no more operations
-//! than a running sum, which would leave 2^20 tenths in f32 wrong by 1e-6 where this is exact.
+//! No identity is involved, so a sum of `-0` stays `-0` and a sum over an axis of length 1 is a copy. The rounding
+//! error of a sum grows with `log n`. Lanes let the compiler use vector registers; the tree in a lane costs no more
+//! operations than a running sum, which would leave 2^20 tenths in f32 wrong by 1e-6 where this is exact.
 
 use crate::simd::widest;
 use std::ops::Range;
@@ -136,8 +136,8 @@ pub(crate) fn fold_slice<T: Copy, A: Lanes>(
     chunks.finish(combine)[0]
 }
 
-/// Halves the lanes of `width` reductions at once (lane `l` of reduction `w` is `lanes[l * width + w]`); the results are
-/// the first `width` accumulators.
+/// Halves the lanes of `width` reductions at once (lane `l` of reduction `w` is `lanes[l * width + w]`); the results
+/// are the first `width` accumulators.
 #[inline(always)]
 pub(crate) fn halve<'a, A: Copy>(lanes: &'a mut [A], width: usize, combine: &impl Fn(A, A) -> A) -> &'a [A] {
     let mut count = lanes.len() / width;
@@ -186,7 +186,8 @@ impl<A: Copy> Counter<A> {
         self.partial.extend_from_slice(&item);
     }
 
-    /// The item just pushed was the `item`-th, counted from 0: joins it with the items before it that have a partner now.
+    /// The item just pushed was the `item`-th, counted from 0: joins it with the items before it that have a partner
+    /// now.
     #[inline(always)]
     pub(crate) fn carry(&mut self, item: usize, combine: &impl Fn(A, A) -> A) {
         for _ in 0..item.trailing_ones() {
