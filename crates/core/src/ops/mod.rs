@@ -9,9 +9,12 @@ mod compare;
 mod complex;
 mod constant;
 mod convert;
+mod cumulative;
+mod dot_general;
 mod integer_pow;
 mod iota;
 mod polygamma;
+mod recurrence;
 mod reduce;
 mod reshape;
 mod select;
@@ -25,10 +28,13 @@ pub use compare::{Compare, Comparison};
 pub use complex::Complex;
 pub use constant::{Constant, Value};
 pub use convert::Convert;
+pub use cumulative::{Cumulative, Running};
+pub use dot_general::DotGeneral;
 pub use integer_pow::IntegerPow;
 pub use iota::Iota;
 pub use polygamma::Polygamma;
-pub use reduce::{Reduce, Reduction};
+pub use recurrence::LinearRecurrence;
+pub use reduce::{REDUCTIONS, Reduce, Reduction, ReductionDef};
 pub use reshape::Reshape;
 pub use select::Select;
 pub use transpose::Transpose;
@@ -98,6 +104,12 @@ operations! {
     Transpose(Transpose),
     /// Reduction over axes.
     Reduce(Reduce),
+    /// Running reductions along an axis.
+    Cumulative(Cumulative),
+    /// `y[k] = a[k] y[k-1] + b[k]`.
+    LinearRecurrence(LinearRecurrence),
+    /// Products summed over pairs of axes.
+    DotGeneral(DotGeneral),
 }
 
 /// What the text form says of an operation that is about to be built.
@@ -143,6 +155,9 @@ pub fn entries() -> Vec<Entry> {
         reshape::entries(),
         transpose::entries(),
         reduce::entries(),
+        cumulative::entries(),
+        recurrence::entries(),
+        dot_general::entries(),
     ]
     .concat()
 }

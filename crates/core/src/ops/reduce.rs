@@ -1,22 +1,175 @@
 //! Reductions over axes: a table of what is folded.
+//!
+//! ```text
+//! d sum(x)  = sum(dx)
+//! d prod(x) = sum(e dx),  e[i] = product of all others: running products from both sides, never a division
+//! d max(x)  = sum(w dx),  w[i] = 1 / ties where x[i] is the maximum; NaN everywhere if one x is NaN
+//! ```
 
-use super::support::{bytes, count, mapped};
-use super::{Entry, Op, Spelled, arity};
+use super::support::{bytes, count, mapped, sample_array, take_axes};
+use super::{Comparison, Cumulative, Entry, Op, Running, Spelled, arity};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;
-use crate::dtype::{C128, DType};
+use crate::dtype::{C128, DType, Kind};
 use crate::emit::Emit;
 use crate::error::Result;
 use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
 use crate::shape::{Dim, Env, Shape, Type};
 use crate::transform::{Lin, Lv};
 
-/// What is folded.
+/// What is folded; [`Reduction::def`] says what each is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Reduction {
     Sum,
+    Prod,
+    Max,
+    Min,
+    Any,
+    All,
+    And,
+    Or,
+    Xor,
+}
+
+/// What a row says of its reduction.
+pub struct ReductionDef {
+    /// The reduction.
+    pub op: Reduction,
+    /// Its name in the text form.
+    pub name: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    /// The element types that it is defined on.
+    pub types: fn(DType) -> bool,
+    /// Whether it has a value for no elements.
+    pub empty: bool,
+    /// Its value on reals.
+    pub real: fn(&[f64]) -> f64,
+    /// Its value on complex numbers.
+    pub complex: fn(&[C128]) -> C128,
+    /// Its value on integers and booleans; the result is wrapped to the type.
+    pub int: fn(&[i128]) -> i128,
+    /// The derivative: operand, result, reduced axes, tangent.
+    pub linearize: fn(&Lin<'_>, Val, Val, &[usize], Lv) -> Option<Lv>,
+}
+
+/// A row with the parts that most share.
+const fn row(op: Reduction, name: &'static str, doc: &'static str) -> ReductionDef {
+    ReductionDef {
+        op,
+        name,
+        doc,
+        types: |d| d != DType::Bool,
+        empty: true,
+        real: |_| unreachable!("the type rule admits no floats"),
+        complex: |_| unreachable!("the type rule admits no complex numbers"),
+        int: |_| 0,
+        linearize: |_, _, _, _, _| None,
+    }
+}
+
+/// The table, in the order of the enum.
+pub static REDUCTIONS: &[ReductionDef] = &[
+    ReductionDef {
+        real: |v| sum_f64(v.iter().copied()),
+        complex: |v| C128::new(sum_f64(v.iter().map(|z| z.re)), sum_f64(v.iter().map(|z| z.im))),
+        int: |v| v.iter().sum(),
+        ..row(Reduction::Sum, "reduce_sum", "The sum over axes; of nothing 0.")
+    },
+    ReductionDef {
+        real: |v| v.iter().product(),
+        complex: |v| v.iter().product(),
+        int: |v| v.iter().fold(1, |a, &x| a.wrapping_mul(x)),
+        linearize: |cx, x, _, axes, t| Some(cx.lsum(cx.scale(products_of_others(cx, x, axes), t), axes)),
+        ..row(Reduction::Prod, "reduce_prod", "The product over axes; of nothing 1.")
+    },
+    ReductionDef {
+        types: |d| !d.is_complex(),
+        empty: false,
+        real: |v| v.iter().copied().reduce(maximum).unwrap_or(f64::NAN),
+        int: |v| v.iter().copied().max().unwrap_or(0),
+        linearize: weighted_by_location,
+        ..row(Reduction::Max, "reduce_max", "The maximum over axes; NaN if there is one.")
+    },
+    ReductionDef {
+        types: |d| !d.is_complex(),
+        empty: false,
+        real: |v| -v.iter().map(|&x| -x).reduce(maximum).unwrap_or(f64::NAN),
+        int: |v| v.iter().copied().min().unwrap_or(0),
+        linearize: weighted_by_location,
+        ..row(Reduction::Min, "reduce_min", "The minimum over axes; NaN if there is one.")
+    },
+    ReductionDef {
+        types: |d| d == DType::Bool,
+        int: |v| v.contains(&1).into(),
+        ..row(Reduction::Any, "reduce_any", "Whether any is true; of none false.")
+    },
+    ReductionDef {
+        types: |d| d == DType::Bool,
+        int: |v| (!v.contains(&0)).into(),
+        ..row(Reduction::All, "reduce_all", "Whether all are true; of none true.")
+    },
+    ReductionDef {
+        types: DType::is_int,
+        int: |v| v.iter().fold(-1, |a, &x| a & x),
+        ..row(Reduction::And, "reduce_and", "Bitwise and over axes; of nothing all ones.")
+    },
+    ReductionDef {
+        types: DType::is_int,
+        int: |v| v.iter().fold(0, |a, &x| a | x),
+        ..row(Reduction::Or, "reduce_or", "Bitwise or over axes; of nothing 0.")
+    },
+    ReductionDef {
+        types: |d| matches!(d.kind(), Kind::Int | Kind::Bool),
+        int: |v| v.iter().fold(0, |a, &x| a ^ x),
+        ..row(Reduction::Xor, "reduce_xor", "Bitwise exclusive or over axes (parity on booleans); of nothing 0.")
+    },
+];
+
+/// The greater one, NaN if either is; `+0` is greater than `-0`.
+pub(super) fn maximum(a: f64, b: f64) -> f64 {
+    if a.is_nan() || (a == b && a.is_sign_positive()) || a > b { a } else { b }
+}
+
+/// Product of all other elements: what each factor is multiplied with.
+fn products_of_others(cx: &Lin<'_>, x: Val, axes: &[usize]) -> Val {
+    let ty = cx.ty(x);
+    let kept: Vec<usize> = (0..ty.rank()).filter(|a| !axes.contains(a)).collect();
+    // The reduced axes become one, the last.
+    let perm: Vec<usize> = kept.iter().chain(axes).copied().collect();
+    let moved = cx.transpose(x, &perm);
+    let n = axes.iter().fold(Dim::Const(1), |n, &a| n * ty.shape[a].clone());
+    let flat: Vec<Dim> = kept.iter().map(|&a| ty.shape[a].clone()).chain([n]).collect();
+    let flat = cx.reshape(moved, &flat);
+    let side = |reverse| {
+        let c = Cumulative { op: Running::Prod, axis: kept.len(), reverse, exclusive: true };
+        cx.op(c, &[flat])
+    };
+    let both = cx.mul(side(false), side(true));
+    let mut back = vec![0; perm.len()];
+    for (k, &p) in perm.iter().enumerate() {
+        back[p] = k;
+    }
+    cx.transpose(cx.reshape(both, &cx.ty(moved).shape), &back)
+}
+
+/// The tangent of an extremum: the mean of the tangents where the operand attains it. With a NaN none does: 0/0.
+fn weighted_by_location(cx: &Lin<'_>, x: Val, y: Val, axes: &[usize], t: Lv) -> Option<Lv> {
+    let ty = cx.ty(x);
+    let there = cx.compare(x, Comparison::Eq, cx.spread(y, &ty, axes));
+    let there = cx.convert(there, ty.dtype);
+    let ties = cx.reduce_sum(there, axes);
+    let share = cx.spread(cx.div(cx.full_like(ties, 1.0), ties), &ty, axes);
+    Some(cx.lsum(cx.scale(cx.mul(there, share), t), axes))
+}
+
+impl Reduction {
+    /// Its row.
+    pub fn def(self) -> &'static ReductionDef {
+        &REDUCTIONS[self as usize]
+    }
 }
 
 /// Over which elements.
@@ -61,7 +214,7 @@ impl Reduce {
 impl Primitive for Reduce {
     fn name(&self) -> &str {
         match self.over {
-            Over::Axes(_) => "reduce_sum",
+            Over::Axes(_) => self.op.def().name,
             Over::To(_) => "sum_to",
         }
     }
@@ -76,14 +229,19 @@ impl Primitive for Reduce {
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         arity(self, x, 1)?;
-        if x[0].dtype == DType::Bool {
-            bail!(DTypeMismatch, "`{}` is not defined on i1; convert it first", self.name());
+        if !(self.op.def().types)(x[0].dtype) {
+            bail!(DTypeMismatch, "`{}` is not defined on {}; convert it first", self.name(), x[0].dtype);
         }
         let rank = x[0].rank();
         match &self.over {
             Over::Axes(axes) => {
                 if axes.windows(2).any(|w| w[0] >= w[1]) || axes.last().is_some_and(|&a| a >= rank) {
                     bail!(Attribute, "`axes` = {axes:?} must be ascending axes of {}", x[0]);
+                }
+                if let Some(a) = axes.iter().find(|&&a| x[0].shape[a].is(0))
+                    && !self.op.def().empty
+                {
+                    bail!(ShapeMismatch, "`{}` over axis {a} of {}: no elements have no extremum", self.name(), x[0]);
                 }
                 let keep = (0..rank).filter(|a| !axes.contains(a)).map(|a| x[0].shape[a].clone());
                 Ok(vec![x[0].with_shape(keep.collect::<Vec<_>>())])
@@ -98,13 +256,12 @@ impl Primitive for Reduce {
         }
     }
 
-    fn eval(&self, x: &[Array], env: &Env) -> Result<Vec<Array>> {
+    fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
         let from = x[0].shape();
         let (axes, keep) = self.axes(from);
         let shape: Vec<usize> = (0..from.len())
             .filter_map(|a| if !axes.contains(&a) { Some(from[a]) } else { keep.then_some(1) })
             .collect();
-        let _ = env;
         let n: usize = shape.iter().product();
         let mut groups: Vec<Vec<usize>> = vec![Vec::new(); n];
         for i in 0..x[0].len() {
@@ -118,15 +275,14 @@ impl Primitive for Reduce {
             }
             groups[at].push(i);
         }
+        fn fold<T: Copy>(groups: &[Vec<usize>], v: &[T], f: fn(&[T]) -> T) -> Vec<T> {
+            groups.iter().map(|g| f(&g.iter().map(|&i| v[i]).collect::<Vec<T>>())).collect()
+        }
+        let d = self.op.def();
         let y = match x[0].wide() {
-            Wide::F(v) => Wide::F(groups.iter().map(|g| sum_f64(g.iter().map(|&i| v[i]))).collect()),
-            Wide::I(v) => Wide::I(groups.iter().map(|g| g.iter().map(|&i| v[i]).sum()).collect()),
-            Wide::C(v) => Wide::C(
-                groups
-                    .iter()
-                    .map(|g| C128::new(sum_f64(g.iter().map(|&i| v[i].re)), sum_f64(g.iter().map(|&i| v[i].im))))
-                    .collect(),
-            ),
+            Wide::F(v) => Wide::F(fold(&groups, &v, d.real)),
+            Wide::I(v) => Wide::I(fold(&groups, &v, d.int)),
+            Wide::C(v) => Wide::C(fold(&groups, &v, d.complex)),
         };
         Ok(vec![y.narrow(x[0].dtype(), shape)?])
     }
@@ -136,8 +292,13 @@ impl Primitive for Reduce {
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
-        match self.op {
-            Reduction::Sum => Ok(cx.itself(&self.clone().into(), x, t)),
+        match &self.over {
+            Over::Axes(axes) if self.op != Reduction::Sum => {
+                let y = cx.op(self.clone(), x);
+                let dy = t[0].and_then(|t| (self.op.def().linearize)(cx, x[0], y, axes, t));
+                Ok(cx.one(y, dy))
+            }
+            _ => Ok(cx.itself(&self.clone().into(), x, t)),
         }
     }
 
@@ -175,7 +336,7 @@ impl Primitive for Reduce {
 }
 
 /// The meaning of a sum: compensated in double precision (Neumaier), so that every faster order is close to it.
-fn sum_f64(v: impl Iterator<Item = f64>) -> f64 {
+pub(super) fn sum_f64(v: impl Iterator<Item = f64>) -> f64 {
     let (mut s, mut c) = (0.0f64, 0.0f64);
     let mut any = false;
     for x in v {
@@ -187,13 +348,44 @@ fn sum_f64(v: impl Iterator<Item = f64>) -> f64 {
     if s.is_finite() && c.is_finite() { if c == 0.0 { s } else { s + c } } else { s }
 }
 
+impl Lin<'_> {
+    /// The sum of a tangent over axes, which go; compensated if the session asks for it.
+    pub fn lsum(&self, t: Lv, axes: &[usize]) -> Lv {
+        self.apply1(Reduce::new(Reduction::Sum, axes, self.session().numerics().stable), &[t.into()])
+    }
+}
+
+/// `cx.reduce_max(x, axes)`: a method per row.
+macro_rules! methods {
+    ($($method:ident $op:ident),* $(,)?) => {
+        impl dyn Emit + '_ {
+            $(#[doc = concat!("`", stringify!($method), "` over axes (ascending), which go. Nothing is written for no axes.")]
+            pub fn $method(&self, x: Val, axes: &[usize]) -> Val {
+                self.reduce(Reduction::$op, x, axes)
+            })*
+        }
+    };
+}
+
+methods! {
+    reduce_sum Sum, reduce_prod Prod, reduce_max Max, reduce_min Min, reduce_any Any, reduce_all All, reduce_and And,
+    reduce_or Or, reduce_xor Xor,
+}
+
 impl dyn Emit + '_ {
-    /// The sum over axes, which go; compensated if the session asks for it. Nothing is written for no axes.
-    pub fn reduce_sum(&self, x: Val, axes: &[usize]) -> Val {
+    /// A reduction over axes, which go; sums are compensated if the session asks for it.
+    pub fn reduce(&self, op: Reduction, x: Val, axes: &[usize]) -> Val {
         if axes.is_empty() {
             return x;
         }
-        self.op(Reduce::new(Reduction::Sum, axes, self.session().numerics().stable), &[x])
+        let stable = op == Reduction::Sum && self.session().numerics().stable;
+        self.op(Reduce::new(op, axes, stable), &[x])
+    }
+
+    /// What a reduction of a value of type `like` over `axes` gave, repeated along them again.
+    pub fn spread(&self, y: Val, like: &Type, axes: &[usize]) -> Val {
+        let dims: Vec<usize> = (0..like.rank()).filter(|a| !axes.contains(a)).collect();
+        self.broadcast_in_dim(y, &like.shape, &dims)
     }
 }
 
@@ -203,25 +395,47 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
         let shape: Vec<Dim> = s.attrs.get("shape")?;
         return Ok(Reduce::sum_to(shape.into(), stable).into());
     }
-    let rank = s.operands.first().map_or(0, Type::rank);
-    let axes: Vec<usize> = s.attrs.opt("axes")?.unwrap_or_else(|| (0..rank).collect());
-    Ok(Reduce::new(Reduction::Sum, &axes, stable).into())
+    let logic = s.operands.first().is_some_and(|t| t.dtype == DType::Bool);
+    let op = match s.name {
+        "reduce_and" if logic => Reduction::All,
+        "reduce_or" if logic => Reduction::Any,
+        name => match REDUCTIONS.iter().find(|d| d.name == name) {
+            Some(d) => d.op,
+            None => bail!(UnknownOperation, "`{name}` is not a reduction"),
+        },
+    };
+    Ok(Reduce::new(op, &take_axes(s)?, stable).into())
 }
 
 fn samples(name: &str) -> Vec<Sample> {
-    let x = Array::from_vec([2, 3], vec![1.5f64, -0.5, 2.0, 0.25, 3.0, -1.0]).expect("six elements");
     if name == "sum_to" {
-        return vec![Sample::new(Reduce::sum_to([2, 1].into(), false), vec![x])];
+        return vec![Sample::new(Reduce::sum_to([2, 1].into(), false), vec![sample_array(DType::F64, &[2, 3], 0)])];
     }
-    vec![
-        Sample::new(Reduce::new(Reduction::Sum, &[1], false), vec![x.clone()]),
-        Sample::new(Reduce::new(Reduction::Sum, &[0, 1], true), vec![x]),
-    ]
+    let d = REDUCTIONS.iter().find(|d| d.name == name).expect("called with a name of the table");
+    let r = |axes: &[usize], stable| Reduce::new(d.op, axes, stable);
+    let mut out: Vec<Sample> = [DType::F64, DType::F32, DType::BF16, DType::C128, DType::I32, DType::U8, DType::Bool]
+        .into_iter()
+        .filter(|&t| (d.types)(t))
+        .flat_map(|t| {
+            [
+                Sample::new(r(&[1], false), vec![sample_array(t, &[2, 3], 0)]),
+                Sample::new(r(&[0, 2], false), vec![sample_array(t, &[2, 2, 3], 5)]),
+            ]
+        })
+        .collect();
+    if d.empty && (d.types)(DType::F64) {
+        out.push(Sample::new(r(&[0], false), vec![sample_array(DType::F64, &[0, 2], 0)]));
+        let zeros = vec![0.0, 2.0, 3.0, 0.0, 0.0, 5.0];
+        out.push(Sample::new(r(&[1], false), vec![Array::from_vec([2, 3], zeros).expect("six elements")]));
+    }
+    if d.op == Reduction::Sum {
+        out.push(Sample::new(r(&[0, 1], true), vec![sample_array(DType::F64, &[2, 3], 0)]));
+    }
+    out
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    vec![
-        Entry { name: "reduce_sum", doc: "The sum over axes.", parse, samples },
-        Entry { name: "sum_to", doc: "The adjoint of repetition: the sum over axes of extent 1.", parse, samples },
-    ]
+    let sum_to =
+        Entry { name: "sum_to", doc: "The adjoint of repetition: the sum over axes of extent 1.", parse, samples };
+    REDUCTIONS.iter().map(|d| Entry { name: d.name, doc: d.doc, parse, samples }).chain([sum_to]).collect()
 }

@@ -1,9 +1,11 @@
 //! What families of operations share: elementwise type rules and batching, costs.
 
+use crate::array::{Array, Wide};
 use crate::bail;
+use crate::dtype::{C128, DType, Kind};
 use crate::emit::Emit;
 use crate::error::Result;
-use crate::ops::Op;
+use crate::ops::{Op, Spelled};
 use crate::primitive::{Batched, Cost, Primitive, Val};
 use crate::shape::{Dim, Type};
 
@@ -59,4 +61,58 @@ pub(crate) fn batch_elementwise(cx: &dyn Emit, op: impl Into<Op>, size: &Dim, x:
 /// The result of a batch rule that has the batch axis.
 pub(crate) fn mapped(val: Val) -> Result<Vec<Batched>> {
     Ok(vec![Batched { val, mapped: true }])
+}
+
+/// An array for samples: numbers between -2 and 2 (integers between -9 and 9), scattered, no two of them equal in the
+/// first 97.
+pub(crate) fn sample_array(dtype: DType, shape: &[usize], seed: usize) -> Array {
+    let n: usize = shape.iter().product();
+    let at = |i: usize| ((i + seed + 1) * 37 % 97) as f64 / 97.0 * 4.0 - 2.0;
+    let whole = |i: usize| ((i + seed + 1) * 37 % 19) as i128 - 9;
+    let wide = match dtype.kind() {
+        Kind::Float => Wide::F((0..n).map(at).collect()),
+        Kind::Complex => Wide::C((0..n).map(|i| C128::new(at(i), at(i + 31))).collect()),
+        Kind::Int => Wide::I((0..n).map(whole).collect()),
+        Kind::Bool => Wide::I((0..n).map(|i| whole(i) & 1).collect()),
+    };
+    wide.narrow(dtype, shape).expect("as many elements as the shape has")
+}
+
+/// The positions of the elements of every line along `axis`, in row-major order of the lines.
+pub(crate) fn lines(shape: &[usize], axis: usize, reverse: bool) -> impl Iterator<Item = impl Iterator<Item = usize>> {
+    let (n, inner): (usize, usize) = (shape[axis], shape[axis + 1..].iter().product());
+    let outer: usize = shape[..axis].iter().product();
+    (0..outer * inner)
+        .map(move |l| (0..n).map(move |k| (l / inner * n + if reverse { n - 1 - k } else { k }) * inner + l % inner))
+}
+
+/// The attribute axis exists.
+pub(crate) fn check_axis(op: &dyn Primitive, x: &Type, axis: usize) -> Result<()> {
+    if axis >= x.rank() {
+        bail!(Attribute, "`{}`: {x} has no axis {axis}", op.name());
+    }
+    Ok(())
+}
+
+/// The attribute `axis`: from the end if negative, and by default the last one of the first operand.
+pub(crate) fn take_axis(s: &mut Spelled<'_>) -> Result<usize> {
+    let rank = s.operands.first().map_or(0, Type::rank);
+    let axis: i64 = s.attrs.opt("axis")?.unwrap_or(-1);
+    axis_of(s, "axis", axis, rank)
+}
+
+/// The attribute `axes`: from the end if negative, ascending, and by default all of the first operand.
+pub(crate) fn take_axes(s: &mut Spelled<'_>) -> Result<Vec<usize>> {
+    let rank = s.operands.first().map_or(0, Type::rank);
+    let Some(axes) = s.attrs.opt::<Vec<i64>>("axes")? else { return Ok((0..rank).collect()) };
+    let mut out = axes.iter().map(|&a| axis_of(s, "axes", a, rank)).collect::<Result<Vec<usize>>>()?;
+    out.sort_unstable();
+    Ok(out)
+}
+
+fn axis_of(s: &Spelled<'_>, attr: &str, axis: i64, rank: usize) -> Result<usize> {
+    match usize::try_from(if axis < 0 { axis + rank as i64 } else { axis }) {
+        Ok(a) if a < rank => Ok(a),
+        _ => bail!(Attribute, "`{}`: `{attr}` names {axis}, not an axis of an operand of rank {rank}", s.name),
+    }
 }

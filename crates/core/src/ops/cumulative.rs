@@ -1,0 +1,291 @@
+//! Running reductions along an axis: `y[k]` folds `x[0..=k]`, or `x[0..k]` if exclusive.
+//!
+//! With `p[k]` the fold before step `k` and `y[k] = f(p[k], x[k])`, the derivative is the linear recurrence
+//! `dy[k] = f_1 dy[k-1] + f_2 dx[k]` ([`LinearRecurrence`]):
+//!
+//! ```text
+//! cumprod       f_1 = x              f_2 = p                  never a division by the element
+//! cummax        f_1 = 1 - f_2        f_2 = 1/ties so far where x is the maximum, else 0
+//! cumlogsumexp  f_1 = exp(p - y)     f_2 = exp(x - y)
+//! ```
+
+use super::reduce::maximum;
+use super::support::{check_axis, cost_per_element, lines, mapped, sample_array, take_axis};
+use super::{Comparison, Entry, LinearRecurrence, Op, Spelled, arity};
+use crate::array::{Array, Wide};
+use crate::attr::Attrs;
+use crate::bail;
+use crate::dtype::{C128, DType};
+use crate::emit::Emit;
+use crate::error::Result;
+use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
+use crate::shape::{Dim, Env, Type};
+use crate::transform::{Lin, Lv};
+
+/// What is folded along the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Running {
+    Sum,
+    Prod,
+    Max,
+    Min,
+    LogSumExp,
+}
+
+struct Row {
+    op: Running,
+    name: &'static str,
+    doc: &'static str,
+    types: fn(DType) -> bool,
+}
+
+const ROWS: [Row; 5] = [
+    Row { op: Running::Sum, name: "cumsum", doc: "Running sum along an axis.", types: |d| d != DType::Bool },
+    Row { op: Running::Prod, name: "cumprod", doc: "Running product along an axis.", types: |d| d != DType::Bool },
+    Row {
+        op: Running::Max,
+        name: "cummax",
+        doc: "Running maximum along an axis; NaN from the first NaN on.",
+        types: |d| !d.is_complex() && d != DType::Bool,
+    },
+    Row {
+        op: Running::Min,
+        name: "cummin",
+        doc: "Running minimum along an axis; NaN from the first NaN on.",
+        types: |d| !d.is_complex() && d != DType::Bool,
+    },
+    Row {
+        op: Running::LogSumExp,
+        name: "cumlogsumexp",
+        doc: "Running log of the sum of exponentials along an axis; its gradient is zero while that is -inf.",
+        types: DType::is_float,
+    },
+];
+
+/// A running reduction along an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Cumulative {
+    /// What is folded.
+    pub op: Running,
+    /// The axis.
+    pub axis: usize,
+    /// From the last element to the first.
+    pub reverse: bool,
+    /// Without the element itself; the first result is the identity (0, 1, or the least or greatest value).
+    pub exclusive: bool,
+}
+
+impl Cumulative {
+    /// Forward, inclusive.
+    pub fn new(op: Running, axis: usize) -> Cumulative {
+        Cumulative { op, axis, reverse: false, exclusive: false }
+    }
+
+    /// Folds every line: `value` of the state after (or before) each step.
+    fn scan<T: Copy + Default, S: Copy>(
+        &self,
+        v: &[T],
+        shape: &[usize],
+        start: S,
+        step: impl Fn(S, T) -> S,
+        value: impl Fn(S) -> T,
+    ) -> Vec<T> {
+        let mut y = vec![T::default(); v.len()];
+        for line in lines(shape, self.axis, self.reverse) {
+            let mut state = start;
+            for i in line {
+                let next = step(state, v[i]);
+                y[i] = value(if self.exclusive { state } else { next });
+                state = next;
+            }
+        }
+        y
+    }
+
+    fn real(&self, v: &[f64], shape: &[usize]) -> Vec<f64> {
+        match self.op {
+            Running::Sum => self.sums(v, shape),
+            Running::Prod => self.scan(v, shape, 1.0, |s, x| s * x, |s| s),
+            Running::Max => self.scan(v, shape, f64::NEG_INFINITY, maximum, |s| s),
+            Running::Min => self.scan(v, shape, f64::NEG_INFINITY, |s, x| maximum(s, -x), |s| -s),
+            // The state is a maximum and the sum of exponentials relative to it.
+            Running::LogSumExp => self.scan(
+                v,
+                shape,
+                (f64::NEG_INFINITY, 0.0),
+                |(m, s), x| {
+                    let to = maximum(m, x);
+                    let term = |y: f64| if y == to { 1.0 } else { libm::exp(y - to) };
+                    (to, if s == 0.0 { term(x) } else { s * term(m) + term(x) })
+                },
+                |(m, s)| m + libm::log(s),
+            ),
+        }
+    }
+
+    /// Compensated (Neumaier), so that every prefix is as good as a sum of its own.
+    fn sums(&self, v: &[f64], shape: &[usize]) -> Vec<f64> {
+        let step = |state: Option<(f64, f64)>, x: f64| {
+            let Some((s, c)) = state else { return Some((x, 0.0)) };
+            let t = s + x;
+            Some((t, c + if s.abs() >= x.abs() { (s - t) + x } else { (x - t) + s }))
+        };
+        let value = |(s, c): (f64, f64)| if c.is_finite() && c != 0.0 { s + c } else { s };
+        self.scan(v, shape, None, step, |state| state.map_or(0.0, value))
+    }
+
+    fn complex(&self, v: &[C128], shape: &[usize]) -> Vec<C128> {
+        if self.op == Running::Prod {
+            return self.scan(v, shape, C128::ONE, |s, x| s * x, |s| s);
+        }
+        let re = self.sums(&v.iter().map(|z| z.re).collect::<Vec<_>>(), shape);
+        let im = self.sums(&v.iter().map(|z| z.im).collect::<Vec<_>>(), shape);
+        re.into_iter().zip(im).map(|(re, im)| C128::new(re, im)).collect()
+    }
+
+    fn int(&self, v: &[i128], shape: &[usize], dtype: DType) -> Vec<i128> {
+        let (least, greatest) = dtype.int_range();
+        match self.op {
+            Running::Prod => self.scan(v, shape, 1, i128::wrapping_mul, |s| s),
+            Running::Max => self.scan(v, shape, least, i128::max, |s| s),
+            Running::Min => self.scan(v, shape, greatest, i128::min, |s| s),
+            Running::Sum | Running::LogSumExp => self.scan(v, shape, 0, i128::wrapping_add, |s| s),
+        }
+    }
+
+    fn recurrence(&self, exclusive: bool) -> LinearRecurrence {
+        LinearRecurrence { axis: self.axis, reverse: self.reverse, exclusive }
+    }
+
+    /// The factors `f_1`, `f_2` at operand `x`, fold before `p` and after `y`.
+    fn factors(&self, cx: &dyn Emit, x: Val, p: Val, y: Val) -> (Val, Val) {
+        match self.op {
+            Running::Sum => (cx.full_like(x, 1.0), cx.full_like(x, 1.0)),
+            Running::Prod => (x, p),
+            Running::Max | Running::Min => {
+                let dtype = cx.ty(x).dtype;
+                let same = |a, b| cx.convert(cx.compare(a, Comparison::Eq, b), dtype);
+                let (kept, here) = (same(p, y), same(x, y));
+                // Ties so far: starts over where the extremum changes. No ties (0/0) from the first NaN on.
+                let ties = cx.linear_recurrence(kept, here, self.recurrence(false));
+                let before = cx.linear_recurrence(kept, here, self.recurrence(true));
+                (cx.div(cx.mul(kept, before), ties), cx.div(here, ties))
+            }
+            Running::LogSumExp => {
+                let nothing = cx.compare(y, Comparison::Eq, cx.full_like(y, f64::NEG_INFINITY));
+                let y = cx.select(nothing, cx.full_like(y, 0.0), y);
+                (cx.exp(cx.sub(p, y)), cx.exp(cx.sub(x, y)))
+            }
+        }
+    }
+}
+
+impl Primitive for Cumulative {
+    fn name(&self) -> &str {
+        ROWS[self.op as usize].name
+    }
+
+    fn attrs(&self) -> Attrs {
+        Attrs::default().with("axis", self.axis).with_if(self.reverse, "reverse", true).with_if(
+            self.exclusive,
+            "exclusive",
+            true,
+        )
+    }
+
+    fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
+        arity(self, x, 1)?;
+        check_axis(self, &x[0], self.axis)?;
+        if !(ROWS[self.op as usize].types)(x[0].dtype) {
+            bail!(DTypeMismatch, "`{}` is not defined on {}; convert it first", self.name(), x[0].dtype);
+        }
+        Ok(vec![x[0].clone()])
+    }
+
+    fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
+        let (shape, dtype) = (x[0].shape(), x[0].dtype());
+        let y = match x[0].wide() {
+            Wide::F(v) => Wide::F(self.real(&v, shape)),
+            Wide::C(v) => Wide::C(self.complex(&v, shape)),
+            Wide::I(v) => Wide::I(self.int(&v, shape, dtype)),
+        };
+        Ok(vec![y.narrow(dtype, shape)?])
+    }
+
+    fn linear_in(&self, _: &[bool]) -> bool {
+        self.op == Running::Sum
+    }
+
+    fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
+        if self.op == Running::Sum {
+            return Ok(cx.itself(&(*self).into(), x, t));
+        }
+        let y = cx.op(*self, x);
+        let Some(t) = t[0] else { return Ok(cx.one(y, None)) };
+        let (before, after) = match self.exclusive {
+            true => (y, cx.op(Cumulative { exclusive: false, ..*self }, x)),
+            false => (cx.op(Cumulative { exclusive: true, ..*self }, x), y),
+        };
+        let (f1, f2) = self.factors(cx.emit(), x[0], before, after);
+        let dy = cx.apply1(self.recurrence(self.exclusive), &[f1.into(), cx.scale(f2, t).into()]);
+        Ok(cx.one(y, Some(dy)))
+    }
+
+    fn transpose(&self, cx: &dyn Emit, _: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
+        match (self.op, ct[0]) {
+            (Running::Sum, Some(ct)) => Ok(vec![Some(cx.op(Cumulative { reverse: !self.reverse, ..*self }, &[ct]))]),
+            _ => Err(no_rule(self, "transpose")),
+        }
+    }
+
+    fn batch(&self, cx: &dyn Emit, _: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
+        mapped(cx.op(Cumulative { axis: self.axis + 1, ..*self }, &[x[0].val]))
+    }
+
+    fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
+        cost_per_element(if self.op == Running::LogSumExp { 20.0 } else { 1.0 }, x, y)
+    }
+}
+
+impl dyn Emit + '_ {
+    /// The running fold of `x` along an axis, forward and inclusive.
+    pub fn cumulative(&self, op: Running, x: Val, axis: usize) -> Val {
+        self.op(Cumulative::new(op, axis), &[x])
+    }
+}
+
+fn parse(s: &mut Spelled<'_>) -> Result<Op> {
+    let Some(row) = ROWS.iter().find(|r| r.name == s.name) else {
+        bail!(UnknownOperation, "`{}` is not a running reduction", s.name)
+    };
+    let mut flag = |name: &str| Ok(s.attrs.opt(name)?.unwrap_or(false));
+    let (reverse, exclusive) = (flag("reverse")?, flag("exclusive")?);
+    Ok(Cumulative { op: row.op, axis: take_axis(s)?, reverse, exclusive }.into())
+}
+
+fn samples(name: &str) -> Vec<Sample> {
+    let row = ROWS.iter().find(|r| r.name == name).expect("called with a name of the table");
+    let of = |axis, reverse, exclusive| Cumulative { op: row.op, axis, reverse, exclusive };
+    let mut out = Vec::new();
+    for dtype in [DType::F64, DType::F32, DType::C128, DType::I32, DType::U8] {
+        if (row.types)(dtype) {
+            let x = |shape: &[usize]| vec![sample_array(dtype, shape, 3)];
+            // Exclusive extrema start at infinity, where there are no differences to compare with.
+            let exclusive = if matches!(row.op, Running::Sum | Running::Prod) { Sample::new } else { Sample::rough };
+            out.push(Sample::new(of(1, false, false), x(&[2, 4])));
+            out.push(Sample::new(of(0, true, false), x(&[3, 2])));
+            out.push(exclusive(of(0, false, true), x(&[4])));
+            out.push(exclusive(of(1, true, true), x(&[2, 3, 2])));
+            out.push(Sample::new(of(0, false, false), x(&[0, 2])));
+        }
+    }
+    if row.op == Running::Prod {
+        out.push(Sample::new(of(0, false, false), vec![Array::vector(vec![2.0, 0.0, 3.0, 0.0, -1.5])]));
+    }
+    out
+}
+
+pub(super) fn entries() -> Vec<Entry> {
+    ROWS.iter().map(|r| Entry { name: r.name, doc: r.doc, parse, samples }).collect()
+}

@@ -1,0 +1,7 @@
+//! Reductions, products, running operations, sorts, and the composites that are built of them: values, conventions,
+//! first and second derivatives.
+
+mod dot;
+mod reduce;
+mod running;
+mod support;
