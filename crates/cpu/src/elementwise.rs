@@ -10,8 +10,9 @@ use crate::kernel::{Kernel, kernel};
 use crate::tensor::{Extents, Tensor};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Binary, Comparison, Unary};
-use cotangent_core::{C64, C128, DType, Result};
-use cotangent_kernels::map::{map1, map1_in_place, map2, map2_in_place};
+use cotangent_core::{C64, C128, DType, Result, math};
+use cotangent_kernels::Ordered;
+use cotangent_kernels::map::{map1, map1_in_place, map2, map2_in_place, map3, map3_in_place};
 use smallvec::SmallVec;
 
 /// Runs `f` on one index of every axis along which all operands repeat, and repeats its result there.
@@ -76,6 +77,10 @@ pub(crate) fn unary(op: Unary, dtype: DType) -> Kernel {
         (Unary::StopGradient, _) => return kernel(|_, [x]| Ok(x)),
         (Unary::Neg, DType::F32) => return map(|x: f32| -x),
         (Unary::Neg, DType::F64) => return map(|x: f64| -x),
+        (Unary::Abs, DType::F32) => return map(f32::abs),
+        (Unary::Abs, DType::F64) => return map(f64::abs),
+        (Unary::Sqrt, DType::F32) => return map(f32::sqrt),
+        (Unary::Sqrt, DType::F64) => return map(f64::sqrt),
         _ => {}
     }
     let same = to == dtype;
@@ -114,7 +119,9 @@ fn arithmetic(op: Binary, dtype: DType) -> Option<Kernel> {
                 $((Binary::Add, DType::$float) => zip(|x: $f, y: $f| x + y),
                 (Binary::Sub, DType::$float) => zip(|x: $f, y: $f| x - y),
                 (Binary::Mul, DType::$float) => zip(|x: $f, y: $f| x * y),
-                (Binary::Div, DType::$float) => zip(|x: $f, y: $f| x / y),)*
+                (Binary::Div, DType::$float) => zip(|x: $f, y: $f| x / y),
+                (Binary::Max, DType::$float) => zip(<$f as Ordered>::maximum),
+                (Binary::Min, DType::$float) => zip(<$f as Ordered>::minimum),)*
                 $((Binary::Add, DType::$int) => zip(<$i>::wrapping_add),
                 (Binary::Sub, DType::$int) => zip(<$i>::wrapping_sub),
                 (Binary::Mul, DType::$int) => zip(<$i>::wrapping_mul),)*
@@ -127,6 +134,54 @@ fn arithmetic(op: Binary, dtype: DType) -> Option<Kernel> {
         };
     }
     Some(rows!(F32 f32, F64 f64; I32 i32, I64 i64))
+}
+
+/// A power with a fixed exponent.
+pub(crate) fn integer_pow(n: i64, dtype: DType) -> Kernel {
+    match (n, dtype) {
+        (2, DType::F32) => return map(|x: f32| x * x),
+        (2, DType::F64) => return map(|x: f64| x * x),
+        _ => {}
+    }
+    match dtype.kind() {
+        Kind::Float => for_real!(dtype, T => map(move |x: T| T::of(math::powi(x.to(), n)))),
+        Kind::Complex => for_pair!(dtype, T => map(move |z: T| T::of(math::complex::powi(z.to(), n)))),
+        Kind::Int | Kind::Bool => for_whole!(dtype, T => map(move |x: T| T::of(math::pow_int(x.to(), n.into())))),
+    }
+}
+
+/// A derivative of digamma.
+pub(crate) fn polygamma(order: u32, dtype: DType) -> Kernel {
+    for_real!(dtype, T => map(move |x: T| T::of(math::polygamma(order, x.to()))))
+}
+
+/// Complex numbers from parts of this type.
+pub(crate) fn complex(part: DType) -> Kernel {
+    match part {
+        DType::F32 => zip_to(|re: f32, im: f32| C64::new(re, im)),
+        _ => zip_to(|re: f64, im: f64| C128::new(re, im)),
+    }
+}
+
+/// A choice between elements of this type. One predicate for all elements chooses an operand as it is.
+pub(crate) fn select(dtype: DType) -> Kernel {
+    for_any!(dtype, T => kernel(move |_, [p, x, y]| {
+        if p.shape().is_empty() {
+            return Ok(if p.view::<bool>().get(&[]) { x } else { y });
+        }
+        once([p, x, y], |[p, mut x, mut y]| {
+            if let Some(data) = x.exclusive::<T>() {
+                map3_in_place(data, p.view(), y.view::<T>(), |x, p, y| if p { x } else { y });
+                return Ok(x);
+            }
+            if let Some(data) = y.exclusive::<T>() {
+                map3_in_place(data, p.view(), x.view::<T>(), |y, p, x| if p { x } else { y });
+                return Ok(y);
+            }
+            let choose = |p: bool, x: T, y: T| if p { x } else { y };
+            Tensor::build(x.shape().into(), |dst| map3(dst, p.view(), x.view(), y.view(), choose))
+        })
+    }))
 }
 
 /// A comparison.

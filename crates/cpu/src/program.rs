@@ -274,8 +274,14 @@ fn needs_check(f: &Function, e: &Eqn, x: &[Type]) -> bool {
         return false;
     }
     match e.op {
-        Op::Binary(_) | Op::Compare(_) => x.iter().any(|t| t.shape != x[0].shape),
-        Op::Unary(_) | Op::Convert(_) | Op::Constant(_) | Op::Iota(_) | Op::Transpose(_) => false,
+        Op::Binary(_) | Op::Compare(_) | Op::Select(_) | Op::Complex(_) => x.iter().any(|t| t.shape != x[0].shape),
+        Op::Unary(_)
+        | Op::IntegerPow(_)
+        | Op::Polygamma(_)
+        | Op::Convert(_)
+        | Op::Constant(_)
+        | Op::Iota(_)
+        | Op::Transpose(_) => false,
         _ => true,
     }
 }
