@@ -209,6 +209,32 @@ pub fn is_scalar_loss(f: &Function) -> bool {
     check_scalar_loss(f).is_ok()
 }
 
+/// The derivative of a holomorphic scalar function: arguments of `f` -> `f'` in `wrt` order, the conjugate of what a
+/// cotangent of 1 is pulled back to. Wrong for functions that are not holomorphic, which is not checked.
+pub fn holomorphic_derivative(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
+    match f.result_types().as_slice() {
+        [t] if t.rank() == 0 && t.dtype.is_complex() => {}
+        types => bail!(
+            DTypeMismatch,
+            "holomorphic_derivative needs one complex result of rank 0, `{}` has {types:?}; for a real one use grad",
+            f.name
+        ),
+    }
+    let g = vjp_derived(ad, f, wrt, Seed::One, false, "derivative")?.f;
+    to_jax_convention(&g, f.params().len())
+}
+
+/// A gradient or vjp in JAX's convention for complex numbers: what comes after the first `primals` parameters (the
+/// cotangents) and all results are conjugated. Its own inverse; nothing changes for real types.
+pub fn to_jax_convention(f: &Function, primals: usize) -> Result<Function> {
+    let b = Builder::new(&f.name, AdContext::default().session());
+    let cx: &dyn Emit = &b;
+    let params = params_of(&b, f);
+    let args: Vec<Val> = params.iter().enumerate().map(|(i, &p)| if i < primals { p } else { cx.conj(p) }).collect();
+    let results: Vec<Val> = cx.inline(f, &args).into_iter().map(|r| cx.conj(r)).collect();
+    b.finish(&results)
+}
+
 /// The adjoint of a module: [`grad`] for one real scalar, [`vjp`] for anything else.
 pub fn adjoint(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
     Ok(adjoint_derived(ad, f, wrt)?.f)

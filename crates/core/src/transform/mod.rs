@@ -19,8 +19,8 @@ mod transpose;
 
 pub use batch::{batch, batch_into};
 pub use derive::{
-    Direction, Wrt, adjoint, grad, hessian, hvp, hvp_reverse, is_scalar_loss, jacobian, jvp, linear_transpose,
-    value_and_grad, vjp,
+    Direction, Wrt, adjoint, grad, hessian, holomorphic_derivative, hvp, hvp_reverse, is_scalar_loss, jacobian, jvp,
+    linear_transpose, to_jax_convention, value_and_grad, vjp,
 };
 pub use linear::{Lin, LinEqn, LinearProgram, Lv, Operand};
 pub use linearize::{linearize_into, replay};

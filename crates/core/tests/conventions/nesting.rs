@@ -1,0 +1,108 @@
+//! Lines 74 to 106: nested transforms, custom rules, control flow.
+
+use super::*;
+use cotangent_core::transform::{Direction, batch, hvp_reverse, jacobian, linear_transpose};
+
+#[test]
+fn l74_stop_gradient() {
+    let f = scalars(|cx, [x]| cx.mul(x, cx.stop_gradient(x)));
+    let g = grad(&ad(), &f, f.params()).unwrap();
+    same(&flat(run(&g, &at([3.0]))), &[3.0]);
+    same(&flat(run(&jvp(&ad(), &f, f.params()).unwrap(), &at([3.0, 1.0]))), &[9.0, 3.0]);
+    same(&flat(run(&grad(&ad(), &g, g.params()).unwrap(), &at([3.0]))), &[0.0]);
+}
+
+/// The derivative of `f(x, y)` by `y` at `(x, at)`, forward or in reverse, as a function of `x`.
+fn inner(reverse: bool, f: &Function, cx: &dyn Emit, x: Val, at: Val) -> Val {
+    let by = &f.params()[1..];
+    match reverse {
+        true => cx.inline(&grad(&ad(), f, by).unwrap(), &[x, at])[0],
+        false => cx.inline(&jvp(&ad(), f, by).unwrap(), &[x, at, cx.full_like(x, 1.0)])[1],
+    }
+}
+
+fn outer(reverse: bool, f: &Function, x: f64) -> f64 {
+    match reverse {
+        true => flat(run(&grad(&ad(), f, f.params()).unwrap(), &at([x])))[0],
+        false => flat(run(&jvp(&ad(), f, f.params()).unwrap(), &at([x, 1.0])))[1],
+    }
+}
+
+#[test]
+fn l75_l76_tangents_of_two_derivatives_are_not_confused() {
+    let add = scalars(|cx, [x, y]| cx.add(x, y));
+    let mul = scalars(|cx, [x, y]| cx.mul(x, y));
+    for (r, s) in [(true, true), (true, false), (false, true), (false, false)] {
+        // D_x [x * D_y [x + y]] = D_x [x] = 1.
+        let f = scalars(|cx, [x]| cx.mul(x, inner(r, &add, cx, x, cx.full_like(x, 1.0))));
+        assert_eq!(outer(s, &f, 1.0), 1.0, "{r} {s}");
+        // D_x [x * D_y [x * y]] = D_x [x * x] = 2x.
+        let f = scalars(|cx, [x]| cx.mul(x, inner(r, &mul, cx, x, x)));
+        assert_eq!(flat(run(&f, &at([3.0]))), [9.0]);
+        assert_eq!(outer(s, &f, 3.0), 6.0, "{r} {s}");
+        // The same for a batch of points.
+        let g = grad(&ad(), &f, f.params()).unwrap();
+        let (many, _) = batch(&ad().session(), &g, &[true], &[true], &Dim::sym("n")).unwrap();
+        same(&flat(run(&many, &[vector(&[3.0, -1.0])])), &[6.0, -2.0]);
+    }
+}
+
+#[test]
+fn l77_orders_of_derivatives_do_not_matter() {
+    let f = scalars(|cx, [x]| cx.mul(cx.mul(x, x), x));
+    for derive in [hvp, hvp_reverse] {
+        same(&flat(run(&derive(&ad(), &f, f.params()).unwrap(), &at([2.0, 1.0]))), &[12.0]);
+    }
+    let fifth = |cx: &dyn Emit, x: Val| {
+        let x2 = cx.mul(x, x);
+        cx.mul(cx.mul(x2, x2), x)
+    };
+    for (n, want) in [(1, 80.0), (2, 160.0), (3, 240.0), (4, 240.0), (5, 120.0)] {
+        assert_eq!(nth_grad(n, 2.0, fifth), want);
+    }
+}
+
+#[test]
+fn l78_mixed_partials_are_symmetric() {
+    let f = scalars(|cx, [x, y]| cx.mul(cx.mul(x, x), y));
+    let h = run(&hessian(&ad(), &f, f.params()).unwrap(), &at([2.0, 3.0]));
+    same(&flat(h), &[6.0, 4.0, 4.0, 0.0]);
+    let g = grad(&ad(), &f, f.params()).unwrap();
+    for direction in [Direction::Forward, Direction::Reverse, Direction::Auto] {
+        let j = jacobian(&ad(), &g, g.params(), direction).unwrap();
+        same(&flat(run(&j, &at([2.0, 3.0]))), &[6.0, 4.0, 4.0, 0.0]);
+    }
+}
+
+#[test]
+fn l79_l80_higher_derivatives() {
+    close(&[nth_grad(3, 1.0, |cx, x| cx.exp(x))], &[1f64.exp()]);
+    let square_of_sine = |cx: &dyn Emit, x: Val| cx.square(cx.sin(x));
+    close(&[nth_grad(2, 0.3, square_of_sine)], &[2.0 * 0.6f64.cos()]);
+}
+
+#[test]
+fn l105_the_transpose_of_a_linear_function() {
+    let three = scalars(|cx, [x]| cx.scale_by(3.0, x));
+    same(&flat(run(&linear_transpose(&ad(), &three).unwrap(), &at([2.0]))), &[6.0]);
+    for f in [
+        scalars(|cx, [x]| cx.mul(x, x)),
+        scalars(|cx, [x]| cx.sin(x)),
+        scalars(|cx, [x]| cx.add(x, cx.full_like(x, 1.0))),
+    ] {
+        assert_eq!(linear_transpose(&ad(), &f).unwrap_err().code(), Code::NotLinear);
+    }
+}
+
+#[test]
+fn l106_a_missing_rule_is_an_error_of_the_transform() {
+    // Forward the operation runs; only its derivative, and only on an active path, is an error. More in planted.rs.
+    let f = build([f64s(&[]), f64s(&[])], |cx, [x, y]| {
+        let a = cx.op(Op::extension(super::extensions::Fma), &[x, x, x]);
+        vec![cx.mul(a, y)]
+    });
+    assert_eq!(flat(run(&f, &at([3.0, 2.0]))), [24.0]);
+    let e = batch(&ad().session(), &f, &[true, false], &[true], &2.into()).unwrap_err();
+    assert!(e.code() == Code::NoRule && e.message().contains("`fma`"), "{e}");
+    assert!(batch(&ad().session(), &f, &[false, true], &[true], &2.into()).is_ok());
+}
