@@ -146,7 +146,7 @@ fn log_abs(x: f64, y: f64) -> f64 {
     if x.is_infinite() || y.is_infinite() {
         return f64::INFINITY;
     }
-    let s = if big > 1e300 || big < 1e-280 { scale_of(big) } else { 1.0 };
+    let s = if (1e-280..1e300).contains(&big) { 1.0 } else { scale_of(big) };
     let l = libm::log(libm::hypot(x / s, y / s));
     if s == 1.0 { l } else { l + f64::from(libm::ilogb(s)) * LN_2 }
 }

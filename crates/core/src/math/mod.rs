@@ -144,6 +144,7 @@ pub fn polygamma(n: u32, x: f64) -> f64 {
         return x;
     }
     let odd = n % 2 == 1;
+    let signed = |y: f64| if odd { y } else { -y };
     if x <= 0.0 {
         if x == x.floor() {
             return if odd { f64::INFINITY } else { f64::NAN };
@@ -165,7 +166,7 @@ pub fn polygamma(n: u32, x: f64) -> f64 {
         let term = libm::pow(x / a, s);
         sum += term;
         if term < 1e-17 * sum {
-            break;
+            return signed(front * (f64::from(n) / x * sum));
         }
         a += 1.0;
     }
@@ -176,8 +177,7 @@ pub fn polygamma(n: u32, x: f64) -> f64 {
         let i = 2.0 * k as f64;
         coefficient *= (s + i + 1.0) / a * ((s + i + 2.0) / a) / ((i + 3.0) * (i + 4.0));
     }
-    let y = front * (f64::from(n) / x * (sum + libm::pow(x / a, s) * tail));
-    if odd { y } else { -y }
+    signed(front * (f64::from(n) / x * (sum + libm::pow(x / a, s) * tail)))
 }
 
 /// `cot(pi x)`, by the distance to the nearest integer.

@@ -74,16 +74,10 @@ fn over(cx: &Lin<'_>, t: Lv, c: f64, x: Val) -> Lv {
     cx.unscale(t, cx.mul(cx.full_like(x, c), x))
 }
 
-/// `1 - x²` and `1 + x²` as products: no cancellation where they vanish, at `±1` and (complex only) at `±i`.
-fn one_minus_square(cx: &dyn Emit, x: Val) -> Val {
-    let one = cx.full_like(x, 1.0);
-    cx.mul(cx.sub(one, x), cx.add(one, x))
-}
-
+/// `1 + x²`; a product on complex numbers, where it vanishes at `±i`.
 fn one_plus_square(cx: &dyn Emit, x: Val) -> Val {
     if cx.ty(x).dtype.is_complex() {
-        let i = cx.full_like(x, C128::I);
-        return cx.mul(cx.sub(x, i), cx.add(x, i));
+        return cx.one_minus_square(cx.mul(cx.full_like(x, C128::I), x));
     }
     cx.add(cx.full_like(x, 1.0), cx.square(x))
 }
@@ -231,14 +225,14 @@ pub static UNARY: &[UnaryDef] = &[
         real: libm::asin,
         complex: math::complex::asin,
         domain: (-0.9, 0.9),
-        linearize: |cx, x, _, t| Some(cx.unscale(t, cx.sqrt(one_minus_square(cx.emit(), x)))),
+        linearize: |cx, x, _, t| Some(cx.unscale(t, cx.sqrt(cx.one_minus_square(x)))),
         ..row(Unary::Asin, "asin", "inverse sine")
     },
     UnaryDef {
         real: libm::acos,
         complex: math::complex::acos,
         domain: (-0.9, 0.9),
-        linearize: |cx, x, _, t| Some(cx.lneg(cx.unscale(t, cx.sqrt(one_minus_square(cx.emit(), x))))),
+        linearize: |cx, x, _, t| Some(cx.lneg(cx.unscale(t, cx.sqrt(cx.one_minus_square(x))))),
         ..row(Unary::Acos, "acos", "inverse cosine")
     },
     UnaryDef {
@@ -262,7 +256,7 @@ pub static UNARY: &[UnaryDef] = &[
     UnaryDef {
         real: libm::tanh,
         complex: math::complex::tanh,
-        linearize: |cx, _, y, t| Some(cx.scale(one_minus_square(cx.emit(), y), t)),
+        linearize: |cx, _, y, t| Some(cx.scale(cx.one_minus_square(y), t)),
         ..row(Unary::Tanh, "tanh", "hyperbolic tangent")
     },
     UnaryDef {
@@ -293,7 +287,7 @@ pub static UNARY: &[UnaryDef] = &[
         real: libm::atanh,
         complex: math::complex::atanh,
         domain: (-0.9, 0.9),
-        linearize: |cx, x, _, t| Some(cx.unscale(t, one_minus_square(cx.emit(), x))),
+        linearize: |cx, x, _, t| Some(cx.unscale(t, cx.one_minus_square(x))),
         ..row(Unary::Atanh, "atanh", "inverse hyperbolic tangent")
     },
     UnaryDef {
@@ -343,6 +337,13 @@ pub static UNARY: &[UnaryDef] = &[
         flops: 20.0,
         linearize: |cx, x, _, t| Some(cx.scale(cx.polygamma(1, x), t)),
         ..row(Unary::Digamma, "digamma", "derivative of log gamma(x)")
+    },
+    UnaryDef {
+        real: |x| (1.0 - x) * (1.0 + x),
+        complex: |z| (1.0 - z) * (1.0 + z),
+        flops: 3.0,
+        linearize: |cx, x, _, t| Some(cx.scale(cx.emit().scale_by(-2.0, x), t)),
+        ..row(Unary::OneMinusSquare, "one_minus_square", "1 - x² as (1 - x)(1 + x): no cancellation, here or in -2x")
     },
     UnaryDef {
         types: to_bool,

@@ -1,0 +1,420 @@
+//! Elementwise operations: values and derivatives of every row against high-precision tables, and the corner lines of
+//! the conventions.
+//!
+//! The tables in `elementwise/` were computed with 60 and more digits (mpmath) and rounded once.
+
+use cotangent_core::ops::{Comparison, Op};
+use cotangent_core::transform::{AdContext, Numerics, Session, batch, grad, jvp, vjp};
+use cotangent_core::{Array, Builder, C128, DType, Dim, Emit, Env, Function, Type, Val, reference};
+
+fn scalar(f: impl Fn(&dyn Emit, &[Val]) -> Val, n: usize) -> Function {
+    let b = Builder::new("f", Session::default());
+    let x: Vec<Val> = (0..n).map(|_| b.param(Type::scalar(DType::F64), None)).collect();
+    let y = f(&b, &x);
+    b.finish(&[y]).unwrap()
+}
+
+fn op_named(name: &str) -> Op {
+    let e = cotangent_core::ops::entries().into_iter().find(|e| e.name == name).unwrap();
+    (e.samples)(name)[0].op.clone()
+}
+
+fn at(f: &Function, x: &[f64]) -> f64 {
+    let x: Vec<Array> = x.iter().map(|&x| Array::scalar(x)).collect();
+    reference::run(f, &x).unwrap()[0].to_f64()[0]
+}
+
+/// Lines of words and numbers.
+fn table(text: &str) -> Vec<(String, Vec<f64>)> {
+    text.lines()
+        .filter(|l| !l.starts_with('#'))
+        .map(|l| {
+            let mut w = l.split_whitespace();
+            let name = w.next().unwrap().to_owned();
+            (name, w.map(|w| w.parse().unwrap()).collect())
+        })
+        .collect()
+}
+
+fn close(got: f64, want: f64, tol: f64) -> bool {
+    got == want
+        || (got.is_nan() && want.is_nan())
+        || (got - want).abs() <= tol * want.abs()
+        || (got - want).abs() < 1e-300
+}
+
+#[test]
+fn unary_values_and_three_derivatives() {
+    let ad = AdContext::default();
+    let mut bad = Vec::new();
+    for (name, row) in table(include_str!("elementwise/unary.txt")) {
+        let op = op_named(&name);
+        let mut f = scalar(|cx, x| cx.op(op.clone(), x), 1);
+        let x = row[0];
+        for (k, &want) in row[1..].iter().enumerate() {
+            let got = at(&f, &[x]);
+            if !close(got, want, [2e-15, 5e-14, 2e-13, 1e-12][k]) {
+                bad.push(format!(
+                    "{name}({x}) derivative {k}: {got:e}, not {want:e} {:e}",
+                    (got - want).abs() / want.abs()
+                ));
+            }
+            f = grad(&ad, &f, &[f.params()[0]]).unwrap();
+        }
+    }
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
+}
+
+#[test]
+fn binary_values_and_two_derivatives() {
+    let ad = AdContext::default();
+    let mut bad = Vec::new();
+    for (name, row) in table(include_str!("elementwise/binary.txt")) {
+        let op = op_named(&name);
+        let f = scalar(|cx, x| cx.op(op.clone(), x), 2);
+        let d = |f: &Function, k: usize| grad(&ad, f, &[f.params()[k]]).unwrap();
+        let (fx, fy) = (d(&f, 0), d(&f, 1));
+        let all = [d(&fx, 0), d(&fx, 1), d(&fy, 0), d(&fy, 1)];
+        let [fxx, fxy, fyx, fyy] = &all;
+        let wants = [(&f, 2), (&fx, 3), (&fy, 4), (fxx, 5), (fxy, 6), (fyx, 6), (fyy, 7)];
+        for (k, (g, i)) in wants.into_iter().enumerate() {
+            let got = at(g, &row[..2]);
+            if !close(got, row[i], 5e-14) {
+                bad.push(format!("{name}({:e}, {:e}) derivative {k}: {got:e}, not {:e}", row[0], row[1], row[i]));
+            }
+        }
+    }
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
+}
+
+#[test]
+fn complex_values_and_derivatives() {
+    let ad = AdContext::default();
+    let mut bad = Vec::new();
+    for (name, row) in table(include_str!("elementwise/complex.txt")) {
+        let op = op_named(&name);
+        let b = Builder::new("f", Session::default());
+        let x = b.param(Type::scalar(DType::C128), None);
+        let y = (&b as &dyn Emit).op(op, &[x]);
+        let f = b.finish(&[y]).unwrap();
+        let df = jvp(&ad, &f, f.params()).unwrap();
+        let z = Array::scalar(C128::new(row[0], row[1]));
+        let got = reference::run(&df, &[z, Array::scalar(C128::ONE)]).unwrap();
+        for k in 0..2 {
+            let (got, want) = (got[k].to_c128()[0], C128::new(row[2 + 2 * k], row[3 + 2 * k]));
+            // The derivative's parts may cancel; the value's may not.
+            let ok = if k == 0 {
+                close(got.re, want.re, 4e-15) && close(got.im, want.im, 4e-15)
+            } else {
+                (got - want).norm() <= 5e-14 * want.norm()
+            };
+            if !ok {
+                bad.push(format!("{name}({:e}, {:e}) derivative {k}: {got:e}, not {want:e}", row[0], row[1]));
+            }
+        }
+    }
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
+}
+
+/// A scalar function of the conventions: line, operands, gradient for each.
+struct Corner {
+    line: &'static str,
+    f: fn(&dyn Emit, &[Val]) -> Val,
+    at: &'static [f64],
+    want: &'static [f64],
+}
+
+const NAN: f64 = f64::NAN;
+const INF: f64 = f64::INFINITY;
+
+fn zero(cx: &dyn Emit, x: Val) -> Val {
+    cx.full_like(x, 0.0)
+}
+
+fn one(cx: &dyn Emit, x: Val) -> Val {
+    cx.full_like(x, 1.0)
+}
+
+fn clip(cx: &dyn Emit, x: &[Val]) -> Val {
+    cx.clamp(zero(cx, x[0]), x[0], one(cx, x[0]))
+}
+
+fn where_sqrt(cx: &dyn Emit, x: &[Val]) -> Val {
+    let p = cx.compare(x[0], Comparison::Gt, zero(cx, x[0]));
+    cx.select(p, cx.sqrt(x[0]), zero(cx, x[0]))
+}
+
+fn double_where_sqrt(cx: &dyn Emit, x: &[Val]) -> Val {
+    let p = cx.compare(x[0], Comparison::Gt, zero(cx, x[0]));
+    cx.select(p, cx.sqrt(cx.select(p, x[0], one(cx, x[0]))), zero(cx, x[0]))
+}
+
+fn where_nan_square(cx: &dyn Emit, x: &[Val]) -> Val {
+    cx.select(cx.is_nan(x[0]), zero(cx, x[0]), cx.square(x[0]))
+}
+
+fn zero_times_exp(cx: &dyn Emit, x: &[Val]) -> Val {
+    cx.mul(zero(cx, x[0]), cx.exp(x[0]))
+}
+
+const fn corner(
+    line: &'static str,
+    f: fn(&dyn Emit, &[Val]) -> Val,
+    at: &'static [f64],
+    want: &'static [f64],
+) -> Corner {
+    Corner { line, f, at, want }
+}
+
+/// Gradients where a convention decides, in default arithmetic.
+const CORNERS: &[Corner] = &[
+    corner("22 |x| at 0", |cx, x| cx.abs(x[0]), &[0.0], &[0.0]),
+    corner("22 |x| at -0", |cx, x| cx.abs(x[0]), &[-0.0], &[0.0]),
+    corner("23 sign", |cx, x| cx.sign(x[0]), &[0.0], &[0.0]),
+    corner("23 floor", |cx, x| cx.floor(x[0]), &[1.0], &[0.0]),
+    corner("23 round", |cx, x| cx.round_half_even(x[0]), &[0.5], &[0.0]),
+    corner("23 ceil", |cx, x| cx.ceil(x[0]), &[0.3], &[0.0]),
+    corner("25 maximum(x, 0) at 0", |cx, x| cx.maximum(x[0], zero(cx, x[0])), &[0.0], &[0.5]),
+    corner("25 maximum tie", |cx, x| cx.maximum(x[0], x[1]), &[1.0, 1.0], &[0.5, 0.5]),
+    corner("25 minimum tie", |cx, x| cx.minimum(x[0], x[1]), &[1.0, 1.0], &[0.5, 0.5]),
+    corner("29 clip at 0", clip, &[0.0], &[0.5]),
+    corner("29 clip at 1", clip, &[1.0], &[0.5]),
+    corner("29 clip inside", clip, &[0.25], &[1.0]),
+    corner("29 clip outside", clip, &[-1.0], &[0.0]),
+    corner("30 where(x > 0, sqrt x, 0) at 0", where_sqrt, &[0.0], &[NAN]),
+    corner("30 double where", double_where_sqrt, &[0.0], &[0.0]),
+    corner("30 double where inside", double_where_sqrt, &[4.0], &[0.25]),
+    corner("31 sqrt at 0", |cx, x| cx.sqrt(x[0]), &[0.0], &[INF]),
+    corner("32 x^0.5 at 0", |cx, x| cx.pow(x[0], cx.full_like(x[0], 0.5)), &[0.0], &[INF]),
+    corner("33 log at 0", |cx, x| cx.log(x[0]), &[0.0], &[INF]),
+    corner("34 pow(0, 0)", |cx, x| cx.pow(x[0], x[1]), &[0.0, 0.0], &[0.0, 0.0]),
+    corner("35 pow(0, 1)", |cx, x| cx.pow(x[0], x[1]), &[0.0, 1.0], &[1.0, 0.0]),
+    corner("36 pow(0, 2)", |cx, x| cx.pow(x[0], x[1]), &[0.0, 2.0], &[0.0, 0.0]),
+    corner("37 pow(-2, 3)", |cx, x| cx.pow(x[0], x[1]), &[-2.0, 3.0], &[12.0, NAN]),
+    corner("38 pow(0, -1)", |cx, x| cx.pow(x[0], x[1]), &[0.0, -1.0], &[-INF, -INF]),
+    corner("39 x^0 at 0", |cx, x| cx.integer_pow(x[0], 0), &[0.0], &[0.0]),
+    corner("39 x^1", |cx, x| cx.integer_pow(x[0], 1), &[0.0], &[1.0]),
+    corner("39 x^2", |cx, x| cx.integer_pow(x[0], 2), &[-3.0], &[-6.0]),
+    corner("40 0 exp(1000)", zero_times_exp, &[1000.0], &[NAN]),
+    corner("42 atan2(0, 0)", |cx, x| cx.atan2(x[0], x[1]), &[0.0, 0.0], &[0.0, 0.0]),
+    corner("46 xlogy(0, 0)", |cx, x| cx.xlogy(x[0], x[1]), &[0.0, 0.0], &[-INF, 0.0]),
+    corner("48 fmod(7.5, 2)", |cx, x| cx.rem(x[0], x[1]), &[7.5, 2.0], &[1.0, -3.0]),
+    corner("52 2x at NaN", |cx, x| cx.scale_by(2.0, x[0]), &[NAN], &[2.0]),
+    corner("52 where(isnan x, 0, x x) at NaN", where_nan_square, &[NAN], &[NAN]),
+    corner("53 -x 0", |cx, x| cx.mul(cx.neg(x[0]), zero(cx, x[0])), &[1.0], &[-0.0]),
+    corner("logistic far out", |cx, x| cx.logistic(x[0]), &[-1000.0], &[0.0]),
+    corner("tanh far out", |cx, x| cx.tanh(x[0]), &[1000.0], &[0.0]),
+    corner("erf far out", |cx, x| cx.erf(x[0]), &[1000.0], &[0.0]),
+    corner("cbrt at 0", |cx, x| cx.cbrt(x[0]), &[0.0], &[INF]),
+    corner("asin at 1", |cx, x| cx.asin(x[0]), &[1.0], &[INF]),
+];
+
+/// The same in strong-zero arithmetic: lines whose answer differs, and some that must not.
+const STRONG: &[Corner] = &[
+    corner("30 where(x > 0, sqrt x, 0) at 0", where_sqrt, &[0.0], &[0.0]),
+    corner("30 double where", double_where_sqrt, &[0.0], &[0.0]),
+    corner("31 sqrt at 0", |cx, x| cx.sqrt(x[0]), &[0.0], &[INF]),
+    corner("40 0 exp(1000)", zero_times_exp, &[1000.0], &[0.0]),
+    corner("52 where(isnan x, 0, x x) at NaN", where_nan_square, &[NAN], &[0.0]),
+    corner("38 pow(0, -1)", |cx, x| cx.pow(x[0], x[1]), &[0.0, -1.0], &[-INF, -INF]),
+    corner("x / 0", |cx, x| cx.div(x[0], x[1]), &[1.0, 0.0], &[INF, -INF]),
+];
+
+/// Where a division by zero has the derivative NaN.
+const DIVISION: &[Corner] = &[
+    corner("x / 0", |cx, x| cx.div(x[0], x[1]), &[1.0, 0.0], &[NAN, NAN]),
+    corner("0 / 0", |cx, x| cx.div(x[0], x[1]), &[0.0, 0.0], &[NAN, NAN]),
+    corner("x / y", |cx, x| cx.div(x[0], x[1]), &[3.0, 2.0], &[0.5, -0.75]),
+    corner(
+        "guarded",
+        |cx, x| {
+            let p = cx.compare(x[1], Comparison::Eq, zero(cx, x[1]));
+            cx.select(p, zero(cx, x[0]), cx.div(x[0], cx.select(p, one(cx, x[1]), x[1])))
+        },
+        &[3.0, 0.0],
+        &[0.0, 0.0],
+    ),
+    corner("31 sqrt at 0", |cx, x| cx.sqrt(x[0]), &[0.0], &[INF]),
+    corner("33 log at 0", |cx, x| cx.log(x[0]), &[0.0], &[INF]),
+];
+
+fn check_corners(corners: &[Corner], numerics: Numerics) {
+    let ad = AdContext::builder().with_numerics(numerics).build().unwrap();
+    let mut bad = Vec::new();
+    for c in corners {
+        let f = scalar(c.f, c.at.len());
+        let g = grad(&ad, &f, f.params()).unwrap();
+        let x: Vec<Array> = c.at.iter().map(|&x| Array::scalar(x)).collect();
+        let got: Vec<f64> = reference::run(&g, &x).unwrap().iter().map(|y| y.to_f64()[0]).collect();
+        let same = |(a, b): (&f64, &f64)| a == b || a.is_nan() && b.is_nan();
+        if !got.iter().zip(c.want).all(same) {
+            bad.push(format!("{}: {got:?}, not {:?}", c.line, c.want));
+        }
+    }
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
+}
+
+#[test]
+fn corners_of_the_conventions() {
+    check_corners(CORNERS, Numerics::default());
+}
+
+#[test]
+fn corners_in_strong_zero_arithmetic() {
+    check_corners(STRONG, Numerics { strong_zero: true, ..Numerics::default() });
+}
+
+#[test]
+fn corners_where_division_by_zero_is_nan() {
+    check_corners(DIVISION, Numerics { zero_division_nan: true, ..Numerics::default() });
+}
+
+#[test]
+fn integer_powers_write_no_logarithm() {
+    let ad = AdContext::default();
+    let f = scalar(|cx, x| cx.integer_pow(x[0], 2), 1);
+    let g = grad(&ad, &f, f.params()).unwrap();
+    assert!(g.eqns().iter().all(|e| e.op.name() != "log"));
+}
+
+#[test]
+fn gradient_of_minus_x_times_zero_keeps_its_sign() {
+    let f = scalar(|cx, x| cx.mul(cx.neg(x[0]), zero(cx, x[0])), 1);
+    let g = grad(&AdContext::default(), &f, f.params()).unwrap();
+    assert_eq!(at(&g, &[1.0]).to_bits(), (-0.0f64).to_bits());
+}
+
+/// A complex corner: line, function, point, cotangent, gradient.
+type ComplexCorner = (&'static str, fn(&dyn Emit, Val) -> Val, C128, C128, C128);
+
+const fn c(re: f64, im: f64) -> C128 {
+    C128::new(re, im)
+}
+
+const COMPLEX: &[ComplexCorner] = &[
+    ("107 |z|²", |cx, z| cx.abs2(z), c(1.0, 2.0), c(1.0, 0.0), c(2.0, 4.0)),
+    ("107 |z| squared", |cx, z| cx.square(cx.abs(z)), c(1.0, 2.0), c(1.0, 0.0), c(2.0, 4.0)),
+    ("108 real", |cx, z| cx.real(z), c(1.0, 2.0), c(1.0, 0.0), c(1.0, 0.0)),
+    ("108 imag", |cx, z| cx.imag(z), c(1.0, 2.0), c(1.0, 0.0), c(0.0, 1.0)),
+    ("109 angle", |cx, z| cx.angle(z), c(1.0, 2.0), c(1.0, 0.0), c(-0.4, 0.2)),
+    ("109 angle at 0", |cx, z| cx.angle(z), c(0.0, 0.0), c(1.0, 0.0), c(0.0, 0.0)),
+    ("110 |z| at 0", |cx, z| cx.abs(z), c(0.0, 0.0), c(1.0, 0.0), c(0.0, 0.0)),
+    ("|z| at 3+4i", |cx, z| cx.abs(z), c(3.0, 4.0), c(1.0, 0.0), c(0.6, 0.8)),
+    ("111 (2+i) z", |cx, z| cx.mul(cx.full_like(z, c(2.0, 1.0)), z), c(1.0, 2.0), c(1.0, 0.0), c(2.0, -1.0)),
+    ("112 conj", |cx, z| cx.conj(z), c(1.0, 2.0), c(0.0, 1.0), c(0.0, -1.0)),
+    ("113 exp", |cx, z| cx.exp(z), c(0.4, -0.2), c(1.0, 0.0), c(1.4620875, 0.2963798)),
+    ("114 z³", |cx, z| cx.integer_pow(z, 3), c(1.0, 2.0), c(1.0, 0.0), c(-9.0, -12.0)),
+    ("114 z³ by pow", |cx, z| cx.pow(z, cx.full_like(z, 3.0)), c(1.0, 2.0), c(1.0, 0.0), c(-9.0, -12.0)),
+    ("117 log at -1", |cx, z| cx.log(z), c(-1.0, 0.0), c(1.0, 0.0), c(-1.0, 0.0)),
+    ("117 sqrt at 0", |cx, z| cx.sqrt(z), c(0.0, 0.0), c(1.0, 0.0), c(NAN, NAN)),
+    ("120 z²", |cx, z| cx.square(z), c(1.0, 0.0), c(1.0, 0.0), c(2.0, 0.0)),
+    ("sign", |cx, z| cx.real(cx.sign(z)), c(0.0, 2.0), c(1.0, 0.0), c(0.5, 0.0)),
+    ("sign at 0", |cx, z| cx.sign(z), c(0.0, 0.0), c(1.0, 0.0), c(0.0, 0.0)),
+];
+
+#[test]
+fn complex_corners_of_the_conventions() {
+    let ad = AdContext::default();
+    let mut bad = Vec::new();
+    for &(line, f, z, ct, want) in COMPLEX {
+        let b = Builder::new("f", Session::default());
+        let x = b.param(Type::scalar(DType::C128), None);
+        let y = f(&b, x);
+        let f = b.finish(&[y]).unwrap();
+        let ct = match f.result_types()[0].dtype {
+            DType::C128 => Array::scalar(ct),
+            _ => Array::scalar(ct.re),
+        };
+        let got = reference::run(&vjp(&ad, &f, f.params()).unwrap(), &[Array::scalar(z), ct]).unwrap()[0].to_c128()[0];
+        if !((got - want).norm() <= 1e-7 || got.is_nan() && want.is_nan()) {
+            bad.push(format!("{line}: {got}, not {want}"));
+        }
+    }
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
+}
+
+#[test]
+fn real_to_complex_has_real_gradients() {
+    // Lines 115 and 116: x + 2ix with cotangent 1 + i is 3; |x (1 + 2i)|² at 3 is 30.
+    let ad = AdContext::default();
+    let f = scalar(|cx, x| cx.complex(x[0], cx.scale_by(2.0, x[0])), 1);
+    let g = vjp(&ad, &f, f.params()).unwrap();
+    assert_eq!(at_with(&g, &[Array::scalar(0.7), Array::scalar(c(1.0, 1.0))]), 3.0);
+    let f = scalar(
+        |cx, x| {
+            let z = cx.convert(x[0], DType::C128);
+            cx.abs2(cx.mul(z, cx.full_like(z, c(1.0, 2.0))))
+        },
+        1,
+    );
+    let g = grad(&ad, &f, f.params()).unwrap();
+    assert!((at(&g, &[3.0]) - 30.0).abs() < 1e-12);
+    assert_eq!(g.result_types()[0].dtype, DType::F64);
+}
+
+fn at_with(f: &Function, x: &[Array]) -> f64 {
+    reference::run(f, x).unwrap()[0].to_f64()[0]
+}
+
+#[test]
+fn integers_wrap_and_never_trap() {
+    type Case = (&'static str, i32, i32, i32);
+    const CASES: &[Case] = &[
+        ("div", 7, 0, -1),
+        ("div", i32::MIN, -1, i32::MIN),
+        ("div", -7, 2, -3),
+        ("rem", 7, 0, 7),
+        ("rem", i32::MIN, -1, 0),
+        ("rem", -7, 2, -1),
+        ("add", i32::MAX, 1, i32::MIN),
+        ("mul", 1 << 20, 1 << 20, 0),
+        ("pow", 3, 40, 3i32.wrapping_pow(40)),
+        ("pow", 2, -1, 0),
+        ("pow", -1, -3, -1),
+        ("shift_left", 1, 31, i32::MIN),
+        ("shift_left", 1, 32, 0),
+        ("shift_left", 1, -1, 0),
+        ("shift_right_logical", -1, 28, 15),
+        ("shift_right_logical", -1, 32, 0),
+        ("shift_right_arithmetic", -8, 1, -4),
+        ("shift_right_arithmetic", -8, 100, -1),
+        ("shift_right_arithmetic", 8, 100, 0),
+        ("max", -3, 2, 2),
+        ("xor", 6, 3, 5),
+    ];
+    for &(name, x, y, want) in CASES {
+        let got = op_named(name).eval(&[Array::scalar(x), Array::scalar(y)], &Env::default()).unwrap();
+        assert_eq!(got[0].as_slice::<i32>(), Some(&[want][..]), "{name}({x}, {y})");
+    }
+    let unary = |name: &str, x: i32| {
+        let y = op_named(name).eval(&[Array::scalar(x)], &Env::default()).unwrap();
+        y[0].as_slice::<i32>().unwrap()[0]
+    };
+    assert_eq!(unary("neg", i32::MIN), i32::MIN);
+    assert_eq!(unary("abs", i32::MIN), i32::MIN);
+    assert_eq!(unary("popcnt", -1), 32);
+    assert_eq!(unary("not", 5), -6);
+}
+
+#[test]
+fn maximum_and_minimum_are_those_of_ieee() {
+    let max = |x, y| at(&scalar(|cx, v| cx.maximum(v[0], v[1]), 2), &[x, y]);
+    let min = |x, y| at(&scalar(|cx, v| cx.minimum(v[0], v[1]), 2), &[x, y]);
+    assert!(max(NAN, 1.0).is_nan() && max(1.0, NAN).is_nan() && min(NAN, -INF).is_nan());
+    assert!(max(-0.0, 0.0).is_sign_positive() && max(0.0, -0.0).is_sign_positive());
+    assert!(min(-0.0, 0.0).is_sign_negative() && min(0.0, -0.0).is_sign_negative());
+}
+
+#[test]
+fn select_takes_one_predicate_for_all_and_batches_it() {
+    let b = Builder::new("f", Session::default());
+    let p = b.param(Type::scalar(DType::Bool), Some("p"));
+    let x = b.param(Type::new(DType::F64, [2]), Some("x"));
+    let y = (&b as &dyn Emit).select(p, x, (&b as &dyn Emit).neg(x));
+    let f = b.finish(&[y]).unwrap();
+    let session = Session::default();
+    let (f, mapped) = batch(&session, &f, &[true, false], &[true], &Dim::Const(3)).unwrap();
+    assert_eq!(mapped, [true]);
+    let y = reference::run(&f, &[Array::vector(vec![true, false, true]), Array::vector(vec![1.0, 2.0])]).unwrap();
+    assert_eq!(y[0].to_f64(), [1.0, 2.0, -1.0, -2.0, 1.0, 2.0]);
+}
