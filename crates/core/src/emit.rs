@@ -4,7 +4,7 @@
 //! formula reads as a formula: `cx.mul(x, cx.cos(y))`.
 
 use crate::error::{Error, Loc};
-use crate::graph::Function;
+use crate::graph::{Builder, Function, Rename};
 use crate::ops::Op;
 use crate::primitive::{Val, Vals};
 use crate::shape::{Sym, Type};
@@ -41,6 +41,16 @@ pub trait Emit {
     fn fresh_sym(&self, base: &str) -> Sym {
         base.into()
     }
+
+    /// An empty body: a function that will stand inside this one.
+    fn nested(&self, name: &str) -> Builder {
+        Builder::new(name, self.session().clone())
+    }
+
+    /// The name that a symbol gets here when an equation that binds it is copied: its own unless that is taken.
+    fn claim_sym(&self, s: &Sym) -> Sym {
+        s.clone()
+    }
 }
 
 impl dyn Emit + '_ {
@@ -62,10 +72,11 @@ impl dyn Emit + '_ {
         for (p, &a) in f.params().iter().zip(args) {
             map[p.index()] = a;
         }
+        let mut rename = Rename::default();
         for e in f.eqns() {
             let x: Vals = f.operands(e).iter().map(|v| map[v.index()]).collect();
             self.set_loc(e.loc);
-            for (r, y) in e.results().zip(self.emit(e.op.clone(), &x)) {
+            for (r, y) in e.results().zip(self.emit(rename.op(self, &e.op).into_owned(), &x)) {
                 map[r.index()] = y;
             }
         }

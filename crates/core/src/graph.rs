@@ -3,6 +3,10 @@
 //! A [`Function`] is closed: bodies of control flow get what they use as operands. Nothing here is recursive but the
 //! nesting of bodies, which is limited ([`MAX_DEPTH`]); dropping a function is dropping a few vectors.
 
+mod symbols;
+
+pub(crate) use symbols::Rename;
+
 use crate::bail;
 use crate::emit::Emit;
 use crate::error::{Code, Error, Loc, Result};
@@ -12,10 +16,11 @@ use crate::shape::{Dim, Sym, Type};
 use crate::transform::Session;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
-use std::sync::Arc;
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// How deep bodies may nest: every transform recurses over nesting, and must do so on a small stack.
-pub const MAX_DEPTH: u32 = 24;
+pub const MAX_DEPTH: u32 = 64;
 
 /// One equation: `results = op(operands)`.
 #[derive(Clone, Debug)]
@@ -59,6 +64,32 @@ pub struct Function {
     names: Vec<Option<Arc<str>>>,
     results: Vec<Val>,
     depth: u32,
+    /// Symbols mentioned anywhere in it: types, attributes, bodies.
+    syms: FxHashSet<Sym>,
+    /// Those that its equations bind.
+    bound: FxHashSet<Sym>,
+    /// Some operation in it only means something in a linear program (see [`Primitive::runs`](crate::Primitive::runs)).
+    pending: bool,
+    facts: Facts,
+}
+
+/// What has been found out about a function; a changed copy starts without.
+#[derive(Default)]
+struct Facts {
+    cost: OnceLock<Cost>,
+    linear: Mutex<FxHashMap<Vec<bool>, bool>>,
+}
+
+impl Clone for Facts {
+    fn clone(&self) -> Facts {
+        Facts::default()
+    }
+}
+
+impl fmt::Debug for Facts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Facts")
+    }
 }
 
 const PARAM_BIT: u32 = 1 << 31;
@@ -145,26 +176,13 @@ impl Function {
     /// The same equations with other results.
     pub fn with_results(mut self, results: &[Val]) -> Function {
         self.results = results.to_vec();
+        self.facts = Facts::default();
         self
     }
 
-    /// Symbols replaced everywhere, in bodies too. Symbols that operations bind stay.
-    pub fn subst(&self, f: &dyn Fn(&Sym) -> Option<Dim>) -> Function {
-        let mut out = self.clone();
-        for t in &mut out.types {
-            *t = t.subst(f);
-        }
-        for e in &mut out.eqns {
-            if let Some(op) = e.op.map_dims(&|d| d.subst(f)) {
-                e.op = op;
-            }
-            let regions = e.op.regions();
-            if !regions.is_empty() {
-                let regions: Vec<_> = regions.into_iter().map(|r| Arc::new(r.subst(f))).collect();
-                e.op = e.op.with_regions(&regions);
-            }
-        }
-        out
+    /// Whether it holds operations that only mean something in a linear program.
+    pub fn pending(&self) -> bool {
+        self.pending
     }
 
     /// Depth of nested bodies: 0 for none.
@@ -186,10 +204,21 @@ impl Function {
         for (i, r) in self.results.iter().enumerate() {
             need[r.index()] |= results.is_none_or(|m| m[i]);
         }
+        // What mentions a symbol needs the equation that binds it.
+        let mut syms = FxHashSet::default();
+        let track = !self.bound.is_empty();
         for e in self.eqns.iter().rev() {
+            if track && e.op.binds().iter().any(|s| syms.contains(s)) {
+                need[e.first as usize] = true;
+            }
             if e.results().any(|r| need[r.index()]) {
                 for &x in self.operands(e) {
                     need[x.index()] = true;
+                }
+                if track {
+                    self.eqn_syms(e, &mut |s| {
+                        syms.insert(s.clone());
+                    });
                 }
             }
         }
@@ -197,19 +226,32 @@ impl Function {
     }
 
     /// Symbols that operations of this function decide while running.
-    pub fn bound_syms(&self) -> FxHashSet<Sym> {
-        self.eqns.iter().flat_map(|e| e.op.binds()).collect()
+    pub fn bound_syms(&self) -> &FxHashSet<Sym> {
+        &self.bound
     }
 
     /// The sum of the costs of its equations; bodies count as their operation says.
     pub fn cost(&self) -> Cost {
-        let mut total = Cost::default();
-        for e in &self.eqns {
-            let x: Vec<Type> = self.operands(e).iter().map(|&v| self.ty(v).clone()).collect();
-            let y: Vec<Type> = e.results().map(|v| self.ty(v).clone()).collect();
-            total += e.op.cost(&x, &y);
-        }
-        total
+        *self.facts.cost.get_or_init(|| {
+            let mut total = Cost::default();
+            for e in &self.eqns {
+                let x: Vec<Type> = self.operands(e).iter().map(|&v| self.ty(v).clone()).collect();
+                let y: Vec<Type> = e.results().map(|v| self.ty(v).clone()).collect();
+                total += e.op.cost(&x, &y);
+            }
+            total
+        })
+    }
+
+    /// Whether its results are jointly linear in the marked parameters, the others held fixed: each is linear or zero.
+    pub fn linear_in(&self, mask: &[bool]) -> bool {
+        let lock = || self.facts.linear.lock().unwrap_or_else(|e| e.into_inner());
+        let known = lock().get(mask).copied();
+        known.unwrap_or_else(|| {
+            let r = crate::transform::is_linear(self, mask);
+            lock().insert(mask.to_vec(), r);
+            r
+        })
     }
 
     /// The same function under another name.
@@ -260,18 +302,21 @@ struct State {
     f: Function,
     loc: Loc,
     error: Option<Error>,
-    syms: FxHashSet<Sym>,
+    /// Symbols that a function being copied binds: each may keep its name once.
+    claimable: FxHashSet<Sym>,
 }
 
 impl State {
-    fn push(&mut self, ty: Type, def: u32) -> Val {
-        for d in ty.shape.iter() {
-            d.syms(&mut |s| {
-                if !self.syms.contains(s) {
-                    self.syms.insert(s.clone());
-                }
-            });
+    /// Takes note of a symbol that something mentions.
+    fn mention(&mut self, s: &Sym) {
+        if !self.f.syms.contains(s) {
+            self.f.syms.insert(s.clone());
         }
+        self.claimable.remove(s);
+    }
+
+    fn push(&mut self, ty: Type, def: u32) -> Val {
+        ty.syms(&mut |s| self.mention(s));
         let v = Val::from_index(self.f.types.len());
         self.f.types.push(ty);
         self.f.defs.push(def);
@@ -290,6 +335,14 @@ impl State {
             bail!(Limit, "bodies nest deeper than {MAX_DEPTH} levels at `{}`", op.name());
         }
         self.f.depth = self.f.depth.max(depth);
+        for s in op.binds() {
+            self.mention(&s);
+            if !self.f.bound.insert(s.clone()) {
+                bail!(Invalid, "the extent `{s}` is decided twice, the second time by `{}`", op.name());
+            }
+        }
+        op.attr_syms(&mut |s| self.mention(s));
+        self.f.pending |= op.pending();
         let start = self.f.pool.len() as u32;
         self.f.pool.extend_from_slice(operands);
         let eqn = self.f.eqns.len() as u32;
@@ -305,6 +358,19 @@ impl Builder {
     pub fn new(name: &str, session: Session) -> Builder {
         let f = Function { name: name.into(), ..Function::default() };
         Builder { session, state: RefCell::new(State { f, ..State::default() }) }
+    }
+
+    /// An empty function that equations of `sources` will be copied into: fresh symbols avoid all of theirs.
+    pub fn deriving(name: &str, session: &Session, sources: &[&Function]) -> Builder {
+        let b = Builder::new(name, session.clone());
+        {
+            let mut s = b.state.borrow_mut();
+            for f in sources {
+                s.f.syms.extend(f.syms.iter().cloned());
+                s.claimable.extend(f.bound.iter().cloned());
+            }
+        }
+        b
     }
 
     /// Adds a parameter. Parameters may come between equations.
@@ -394,10 +460,22 @@ impl Emit for Builder {
     }
 
     fn fresh_sym(&self, base: &str) -> Sym {
-        let mut s = self.state.borrow_mut();
-        let name: Sym = (0..).map(|i| format!("{base}{i}").into()).find(|n| !s.syms.contains(n)).expect("endless");
-        s.syms.insert(name.clone());
-        name
+        symbols::fresh(&mut self.state.borrow_mut().f.syms, base)
+    }
+
+    fn nested(&self, name: &str) -> Builder {
+        let b = Builder::new(name, self.session.clone());
+        b.state.borrow_mut().f.syms = self.state.borrow().f.syms.clone();
+        b
+    }
+
+    fn claim_sym(&self, s: &Sym) -> Sym {
+        let mut state = self.state.borrow_mut();
+        if state.claimable.remove(s) || state.f.syms.insert(s.clone()) {
+            s.clone()
+        } else {
+            symbols::fresh(&mut state.f.syms, s)
+        }
     }
 }
 

@@ -19,7 +19,7 @@ use crate::error::{Code, Error, Result};
 use crate::graph::Function;
 use crate::ops::Op;
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
+use crate::transform::{Lin, Lv, Session};
 use smallvec::SmallVec;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -64,6 +64,14 @@ impl Arg {
         }
     }
 
+    /// The type of the operand.
+    pub fn ty(&self, cx: &dyn Emit) -> Type {
+        match self {
+            Arg::R(v) => cx.ty(*v),
+            Arg::L(ty) => ty.clone(),
+        }
+    }
+
     /// Whether it is a linear operand.
     pub fn is_linear(&self) -> bool {
         matches!(self, Arg::L(_))
@@ -77,6 +85,14 @@ pub struct Batched {
     pub val: Val,
     /// Its axis 0 is the batch axis; otherwise it is the same for every batch element.
     pub mapped: bool,
+}
+
+impl Batched {
+    /// The type of one element of the batch.
+    pub fn element(self, cx: &dyn Emit) -> Type {
+        let ty = cx.ty(self.val);
+        if self.mapped && ty.rank() > 0 { ty.unbatched() } else { ty }
+    }
 }
 
 /// An estimate of work: arithmetic operations and bytes moved, for one execution. `None` extents count as 1.
@@ -149,15 +165,33 @@ pub trait Primitive: Debug + Send + Sync + 'static {
         unreachable!("`{}` has no regions", self.name())
     }
 
-    /// The same operation with its attribute dimensions mapped; `None` if it has no such attribute.
+    /// Whether the symbols of its bodies' parameters are the bodies' own (a called module), not those around it.
+    fn own_syms(&self) -> bool {
+        false
+    }
+
+    /// The same operation with its attribute dimensions mapped; `None` if it has no such attribute. A symbol that it
+    /// binds is mapped too, if that gives a symbol.
     fn map_dims(&self, f: &dyn Fn(&Dim) -> Dim) -> Option<Op> {
         let _ = f;
         None
     }
 
-    /// Symbols whose extent this operation decides while running.
+    /// Symbols whose extent this operation decides while running: each is an extent of a result.
     fn binds(&self) -> Vec<crate::shape::Sym> {
         Vec::new()
+    }
+
+    /// Whether it can be run. Otherwise it stands in a linear program that waits to be transposed, and
+    /// [`Primitive::legal`] says what to run.
+    fn runs(&self) -> bool {
+        true
+    }
+
+    /// What runs in place of an operation that does not.
+    fn legal(&self, session: &Session) -> Result<Op> {
+        let _ = session;
+        unreachable!("`{}` runs", self.name())
     }
 }
 

@@ -11,10 +11,26 @@ pub fn run(f: &Function, args: &[Array]) -> Result<Vec<Array>> {
     run_in(f, args, &Env::default())
 }
 
-/// Runs `f` inside a function with these symbols: how operations evaluate their bodies.
+/// Runs a called function inside a function with these symbols; those that its parameters bind are its own.
 pub fn run_in(f: &Function, args: &[Array], outer: &Env) -> Result<Vec<Array>> {
     let mut env = outer.clone();
     bind(f, &args.iter().map(Array::ty).collect::<Vec<_>>(), &mut env)?;
+    run_bound(f, args, env)
+}
+
+/// Runs a body inside a function with these symbols, which it shares.
+pub fn run_body(f: &Function, args: &[Array], outer: &Env) -> Result<Vec<Array>> {
+    let mut env = outer.clone();
+    let types: Vec<Type> = args.iter().map(Array::ty).collect();
+    bind(f, &types, &mut env)?;
+    if f.param_syms().iter().any(|s| outer.get(s).is_some_and(|n| env[s] != *n)) {
+        env = outer.clone();
+        check(f, &types, &env, &Env::default())?;
+    }
+    run_bound(f, args, env)
+}
+
+fn run_bound(f: &Function, args: &[Array], mut env: Env) -> Result<Vec<Array>> {
     let mut last = vec![usize::MAX; f.len()];
     for (i, e) in f.eqns().iter().enumerate() {
         for v in f.operands(e) {
@@ -73,6 +89,11 @@ pub fn bind(f: &Function, args: &[Type], env: &mut Env) -> Result<()> {
             }
         }
     }
+    check(f, args, env, &by)
+}
+
+/// Every extent is what the symbols say; `by` tells which argument decided a symbol.
+fn check(f: &Function, args: &[Type], env: &Env, by: &Env) -> Result<()> {
     for (&p, a) in f.params().iter().zip(args) {
         for (axis, (d, have)) in f.ty(p).shape.iter().zip(a.shape.iter()).enumerate() {
             let (want, have) = (d.eval(env)?, have.as_const().unwrap_or(0));

@@ -468,6 +468,11 @@ impl Type {
         self.dtype != other.dtype || self.shape.differs(&other.shape)
     }
 
+    /// Calls `f` with every symbol.
+    pub fn syms(&self, f: &mut dyn FnMut(&Sym)) {
+        self.shape.iter().for_each(|d| d.syms(f));
+    }
+
     /// Replaces symbols.
     pub fn subst(&self, f: &dyn Fn(&Sym) -> Option<Dim>) -> Type {
         Type { dtype: self.dtype, shape: self.shape.subst(f) }

@@ -4,7 +4,9 @@
 //! runtime's lowering.
 
 mod binary;
+mod body;
 mod broadcast;
+mod call;
 mod compare;
 mod complex;
 mod constant;
@@ -19,11 +21,13 @@ mod reduce;
 mod reshape;
 mod select;
 mod support;
+mod switch;
 mod transpose;
 mod unary;
 
 pub use binary::{BINARY, Binary, BinaryDef};
 pub use broadcast::BroadcastInDim;
+pub use call::Call;
 pub use compare::{Compare, Comparison};
 pub use complex::Complex;
 pub use constant::{Constant, Value};
@@ -37,6 +41,7 @@ pub use recurrence::LinearRecurrence;
 pub use reduce::{REDUCTIONS, Reduce, Reduction, ReductionDef};
 pub use reshape::Reshape;
 pub use select::Select;
+pub use switch::Switch;
 pub use transpose::Transpose;
 pub use unary::{UNARY, Unary, UnaryDef};
 
@@ -110,6 +115,10 @@ operations! {
     LinearRecurrence(LinearRecurrence),
     /// Products summed over pairs of axes.
     DotGeneral(DotGeneral),
+    /// A function applied.
+    Call(Call),
+    /// One of several bodies.
+    Switch(Switch),
 }
 
 /// What the text form says of an operation that is about to be built.
@@ -158,6 +167,8 @@ pub fn entries() -> Vec<Entry> {
         cumulative::entries(),
         recurrence::entries(),
         dot_general::entries(),
+        call::entries(),
+        switch::entries(),
     ]
     .concat()
 }

@@ -3,7 +3,7 @@
 use super::session::Session;
 use crate::emit::Emit;
 use crate::error::{Code, Error, Result};
-use crate::graph::{Builder, Function};
+use crate::graph::{Builder, Function, Rename};
 use crate::primitive::{Batched, Val};
 use crate::shape::Dim;
 
@@ -16,7 +16,7 @@ pub fn batch(
     force: &[bool],
     size: &Dim,
 ) -> Result<(Function, Vec<bool>)> {
-    let b = Builder::new(&format!("{}_batched", f.name), session.clone());
+    let b = Builder::deriving(&format!("{}_batched", f.name), session, &[f]);
     let args: Vec<Batched> = f
         .params()
         .iter()
@@ -42,15 +42,17 @@ pub fn batch_into(cx: &dyn Emit, f: &Function, args: &[Batched], size: &Dim) -> 
         map[p.index()] = Some(a);
     }
     let needed = f.needed(None);
+    let mut rename = Rename::default();
     for e in f.eqns().iter().filter(|e| e.results().any(|r| needed[r.index()])) {
         let x: Vec<Batched> =
             f.operands(e).iter().map(|v| map[v.index()].expect("operands precede their equation")).collect();
         cx.set_loc(e.loc);
+        let op = rename.op(cx, &e.op);
         let y: Vec<Batched> = if x.iter().any(|b| b.mapped) {
-            session.batch(&e.op, cx, size, &x).map_err(|err| err.at(e.loc))?
+            session.batch(&op, cx, size, &x).map_err(|err| err.at(e.loc))?
         } else {
             let x: Vec<Val> = x.iter().map(|b| b.val).collect();
-            cx.emit(e.op.clone(), &x).into_iter().map(|val| Batched { val, mapped: false }).collect()
+            cx.emit(op.into_owned(), &x).into_iter().map(|val| Batched { val, mapped: false }).collect()
         };
         if y.len() != e.results().len() {
             let text = format!("batch rule of `{}` produced {} results", e.op.name(), y.len());

@@ -84,7 +84,7 @@ pub fn jvp(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
 
 fn jvp_derived(ad: &AdContext, f: &Function, wrt: Wrt<'_>, primal: bool) -> Result<Derived> {
     check_wrt(f, wrt)?;
-    let b = Builder::new(&format!("{}_jvp", f.name), ad.session());
+    let b = Builder::deriving(&format!("{}_jvp", f.name), &ad.session(), &[f]);
     let cx: &dyn Emit = &b;
     let args = params_of(&b, f);
     let program = RefCell::new(LinearProgram::default());
@@ -125,7 +125,7 @@ enum Seed {
 
 fn vjp_derived(ad: &AdContext, f: &Function, wrt: Wrt<'_>, seed: Seed, primal: bool, suffix: &str) -> Result<Derived> {
     check_wrt(f, wrt)?;
-    let b = Builder::new(&format!("{}_{suffix}", f.name), ad.session());
+    let b = Builder::deriving(&format!("{}_{suffix}", f.name), &ad.session(), &[f]);
     let cx: &dyn Emit = &b;
     let args = params_of(&b, f);
     let mut cts: Vec<Option<Val>> = Vec::new();
@@ -269,7 +269,7 @@ fn moved(d: &Derived, wrt: Wrt<'_>) -> Vec<Val> {
 /// The transpose of a function that is linear in all its parameters: cotangents of the results -> cotangents of the
 /// parameters. An error ([`NotLinear`](crate::Code::NotLinear)) if it is not linear.
 pub fn linear_transpose(ad: &AdContext, f: &Function) -> Result<Function> {
-    let b = Builder::new(&format!("{}_transposed", f.name), ad.session());
+    let b = Builder::deriving(&format!("{}_transposed", f.name), &ad.session(), &[f]);
     let cx: &dyn Emit = &b;
     let cts: Vec<Option<Val>> = f
         .results()
@@ -306,7 +306,7 @@ pub fn jacobian(ad: &AdContext, f: &Function, wrt: Wrt<'_>, direction: Direction
     let (seeded, other) = if forward { (&ins, &outs) } else { (&outs, &ins) };
     let derived = if forward { jvp_derived(ad, f, wrt, false)?.f } else { vjp(ad, f, wrt)? };
     let session = ad.session();
-    let b = Builder::new(&format!("{}_jacobian", f.name), session.clone());
+    let b = Builder::deriving(&format!("{}_jacobian", f.name), &session, &[&derived]);
     let cx: &dyn Emit = &b;
     let args = params_of(&b, f);
     let mut blocks: Vec<Vec<Val>> = Vec::new();

@@ -8,7 +8,7 @@
 use super::linear::{Lin, LinearProgram, Lv, Operand};
 use crate::emit::Emit;
 use crate::error::{Code, Error, Result};
-use crate::graph::{Def, Function};
+use crate::graph::{Def, Function, Rename};
 use crate::primitive::Val;
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -48,6 +48,7 @@ pub fn linearize_into(
         map[p.index()] = Some(a);
         tangents[p.index()] = seed[p.index()];
     }
+    let mut rename = Rename::default();
     let mut x = SmallVec::<[Val; 8]>::new();
     let mut t = SmallVec::<[Option<Lv>; 8]>::new();
     for e in f.eqns() {
@@ -61,15 +62,16 @@ pub fn linearize_into(
             t.push(tangents[v.index()]);
         }
         cx.set_loc(e.loc);
+        let op = rename.op(cx, &e.op);
         if t.iter().all(Option::is_none) {
-            let y = cx.emit(e.op.clone(), &x);
+            let y = cx.emit(op.into_owned(), &x);
             for (r, y) in e.results().zip(y) {
                 map[r.index()] = Some(y);
             }
         } else {
             let session = cx.session().clone();
             let (y, dy) =
-                session.linearize(&e.op, &lin, &x, &t).map_err(|err| decorate(err, f, e.loc, &seed, e, "linearize"))?;
+                session.linearize(&op, &lin, &x, &t).map_err(|err| decorate(err, f, e.loc, &seed, e, "linearize"))?;
             check(f, e, &y, &dy, cx, &lin)?;
             for ((r, y), dy) in e.results().zip(y).zip(dy) {
                 map[r.index()] = Some(y);

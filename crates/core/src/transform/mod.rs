@@ -12,6 +12,7 @@
 mod batch;
 mod derive;
 mod linear;
+mod linearity;
 mod linearize;
 mod region;
 mod session;
@@ -23,7 +24,8 @@ pub use derive::{
     linear_transpose, to_jax_convention, value_and_grad, vjp,
 };
 pub use linear::{Lin, LinEqn, LinearProgram, Lv, Operand};
+pub(crate) use linearity::is_linear;
 pub use linearize::{linearize_into, replay};
-pub use region::{RegionBatch, RegionLin, RegionTranspose, Residual};
+pub use region::{RegionBatch, RegionLin, RegionTranspose, Residual, Saving};
 pub use session::{AdContext, AdContextBuilder, Numerics, Rule, RuleSet, Session};
 pub use transpose::{transpose_into, transpose_program};

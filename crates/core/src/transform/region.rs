@@ -8,12 +8,13 @@ use super::batch::batch;
 use super::linear::{LinearProgram, Lv, Operand};
 use super::linearize::{linearize_into, reaching, replay};
 use super::session::{FnKey, Session};
-use super::transpose::{trace_linear, transpose_into};
+use super::transpose::transpose_into;
 use crate::emit::Emit;
 use crate::error::Result;
 use crate::graph::{Builder, Def, Function};
 use crate::primitive::Val;
 use crate::shape::{Dim, Sym, Type};
+use rustc_hash::FxHashSet;
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -65,14 +66,23 @@ pub struct RegionBatch {
     pub out_mapped: Vec<bool>,
 }
 
+/// What a linearized body keeps for its linear part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Saving {
+    /// Every value the linear part uses.
+    Residuals,
+    /// Only its parameters: the linear part computes again what it uses.
+    Inputs,
+}
+
 impl Session {
     /// Linearizes a body in the parameters marked active.
-    pub fn linearize_region(&self, f: &Arc<Function>, active: &[bool]) -> Result<Arc<RegionLin>> {
-        let key = (FnKey(f.clone()), active.to_vec());
+    pub fn linearize_region(&self, f: &Arc<Function>, active: &[bool], saving: Saving) -> Result<Arc<RegionLin>> {
+        let key = (FnKey(f.clone()), active.to_vec(), saving);
         if let Some(r) = self.memo(|m| m.linearized.get(&key).cloned()) {
             return Ok(r);
         }
-        let r = Arc::new(linearize_region(self, f, active)?);
+        let r = Arc::new(linearize_region(self, f, active, saving)?);
         self.memo(|m| m.linearized.insert(key, r.clone()));
         Ok(r)
     }
@@ -123,26 +133,10 @@ impl Session {
         self.memo(|m| m.specialized.insert(key, r.clone()));
         r
     }
-
-    /// Whether a body's results are jointly linear in the marked parameters (results that do not depend on them must
-    /// be zero).
-    pub fn region_linear_in(&self, f: &Arc<Function>, linear: &[bool]) -> bool {
-        let key = (FnKey(f.clone()), linear.to_vec());
-        if let Some(r) = self.memo(|m| m.linear_in.get(&key).copied()) {
-            return r;
-        }
-        let b = Builder::new("linearity", self.clone());
-        let args: Vec<Option<Val>> =
-            f.params().iter().zip(linear).map(|(&p, &l)| (!l).then(|| b.param(f.ty(p).clone(), None))).collect();
-        let program = RefCell::new(LinearProgram::default());
-        let r = trace_linear(&b, &program, f, linear, &args, &|_| true).is_ok() && !b.failed();
-        self.memo(|m| m.linear_in.insert(key, r));
-        r
-    }
 }
 
-fn linearize_region(session: &Session, f: &Arc<Function>, active: &[bool]) -> Result<RegionLin> {
-    let b = Builder::new(&f.name, session.clone());
+fn linearize_region(session: &Session, f: &Arc<Function>, active: &[bool], saving: Saving) -> Result<RegionLin> {
+    let b = Builder::deriving(&f.name, session, &[f]);
     let args: Vec<Val> = f.params().iter().map(|&p| b.param(f.ty(p).clone(), f.name_of(p).map(|n| &**n))).collect();
     let program = RefCell::new(LinearProgram::default());
     let seeds: Vec<(Val, Lv)> = f
@@ -158,9 +152,9 @@ fn linearize_region(session: &Session, f: &Arc<Function>, active: &[bool]) -> Re
     let outs: Vec<Lv> = lin.tangents.iter().flatten().copied().collect();
     let forward = b.finish(&lin.outs)?;
 
-    let Plan { saved, recompute } = plan_residuals(&forward, &program, &outs);
+    let Plan { saved, recompute } = plan_residuals(&forward, &program, &outs, saving);
 
-    let lb = Builder::new(&format!("{}_lin", f.name), session.clone());
+    let lb = Builder::deriving(&format!("{}_lin", f.name), session, &[&forward]);
     let mut map = vec![Val::POISON; forward.len()];
     for &v in &saved {
         map[v.index()] = lb.param(forward.ty(v).clone(), None);
@@ -196,16 +190,16 @@ struct Plan {
     recompute: Vec<bool>,
 }
 
-fn plan_residuals(forward: &Function, program: &LinearProgram, outs: &[Lv]) -> Plan {
+fn plan_residuals(forward: &Function, program: &LinearProgram, outs: &[Lv], saving: Saving) -> Plan {
     let local = forward.bound_syms();
-    let escapes = |t: &Type| {
-        let mut ok = true;
-        for d in t.shape.iter() {
-            d.syms(&mut |s| ok &= !local.contains(s));
-        }
-        ok
-    };
+    // Values, and symbols bound here, that the linear body uses.
     let mut wanted = vec![false; forward.len()];
+    let mut syms = FxHashSet::default();
+    let mut mention = |s: &Sym| {
+        if local.contains(s) {
+            syms.insert(s.clone());
+        }
+    };
     let need = reaching(program, outs);
     for e in program.eqns().iter().filter(|e| e.results().any(|r| need[r.index()])) {
         for o in &e.operands {
@@ -213,14 +207,27 @@ fn plan_residuals(forward: &Function, program: &LinearProgram, outs: &[Lv]) -> P
                 wanted[v.index()] = true;
             }
         }
+        if !local.is_empty() {
+            e.results().for_each(|r| program.ty(r).syms(&mut mention));
+            e.op.attr_syms(&mut mention);
+        }
     }
     let mut recompute = vec![false; forward.eqns().len()];
     for (i, e) in forward.eqns().iter().enumerate().rev() {
-        let again = |r: Val| wanted[r.index()] && (forward.operands(e).is_empty() || !escapes(forward.ty(r)));
-        if e.results().any(again) {
+        let stays = |r: Val| {
+            let mut local_extent = false;
+            forward.ty(r).syms(&mut |s| local_extent |= local.contains(s));
+            saving == Saving::Inputs || forward.operands(e).is_empty() || local_extent
+        };
+        if e.results().any(|r| wanted[r.index()] && stays(r)) || e.op.binds().iter().any(|s| syms.contains(s)) {
             recompute[i] = true;
             for &x in forward.operands(e) {
                 wanted[x.index()] = true;
+            }
+            if !local.is_empty() {
+                forward.eqn_syms(e, &mut |s| {
+                    syms.insert(s.clone());
+                });
             }
         }
     }
@@ -230,7 +237,7 @@ fn plan_residuals(forward: &Function, program: &LinearProgram, outs: &[Lv]) -> P
 }
 
 fn transpose_region(session: &Session, f: &Arc<Function>, linear: &[bool], ct: &[bool]) -> Result<RegionTranspose> {
-    let b = Builder::new(&format!("{}_t", f.name), session.clone());
+    let b = Builder::deriving(&format!("{}_t", f.name), session, &[f]);
     let args: Vec<Option<Val>> =
         f.params().iter().zip(linear).map(|(&p, &l)| (!l).then(|| b.param(f.ty(p).clone(), None))).collect();
     let cts: Vec<Option<Val>> =

@@ -1,7 +1,7 @@
 //! Rules owned explicitly: [`AdContext`] holds what a crate adds, a [`Session`] is one transform at work.
 
 use super::linear::{Lin, Lv};
-use super::region::{RegionBatch, RegionLin, RegionTranspose};
+use super::region::{RegionBatch, RegionLin, RegionTranspose, Saving};
 use crate::emit::Emit;
 use crate::error::Result;
 use crate::graph::Function;
@@ -111,11 +111,10 @@ struct Inner {
 
 #[derive(Default)]
 pub(super) struct Memo {
-    pub linearized: FxHashMap<(FnKey, Vec<bool>), Arc<RegionLin>>,
+    pub linearized: FxHashMap<(FnKey, Vec<bool>, Saving), Arc<RegionLin>>,
     pub transposed: FxHashMap<(FnKey, Vec<bool>, Vec<bool>), Arc<RegionTranspose>>,
     pub batched: FxHashMap<(FnKey, Vec<bool>, Vec<bool>, Dim), Arc<RegionBatch>>,
     pub specialized: FxHashMap<(FnKey, Vec<(Sym, Dim)>), Arc<Function>>,
-    pub linear_in: FxHashMap<(FnKey, Vec<bool>), bool>,
 }
 
 /// A function by identity; keeps it alive so that the address is not used again.

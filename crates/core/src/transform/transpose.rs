@@ -6,6 +6,7 @@
 //! Cotangents are folded in reverse equation order, then operand order; the first one is not added to zero.
 
 use super::linear::{Lin, LinearProgram, Lv, Operand};
+use super::linearity::trace_linear;
 use crate::emit::Emit;
 use crate::error::{Code, Error, Result};
 use crate::graph::Function;
@@ -99,84 +100,21 @@ pub fn transpose_into(
     cts: &[Option<Val>],
 ) -> Result<Vec<Option<Val>>> {
     let program = RefCell::new(LinearProgram::default());
-    let (inputs, outs) = trace_linear(cx, &program, f, linear, args, &|i| cts[i].is_some())?;
+    let mut inputs = Vec::new();
+    let args: Vec<Option<Operand>> = f
+        .params()
+        .iter()
+        .zip(linear.iter().zip(args))
+        .map(|(&p, (&linear, a))| {
+            if !linear {
+                return a.map(Operand::R);
+            }
+            inputs.push(program.borrow_mut().input(f.ty(p).clone()));
+            inputs.last().copied().map(Operand::L)
+        })
+        .collect();
+    let wanted: Vec<bool> = cts.iter().map(Option::is_some).collect();
+    let outs = trace_linear(&Lin::new(cx, &program), f, &args, &wanted)?;
     let seeds: Vec<(Lv, Val)> = outs.iter().zip(cts).filter_map(|(o, c)| o.zip(*c)).collect();
     transpose_program(cx, &program.into_inner(), &seeds, &inputs)
-}
-
-/// Splits a linear function: what depends on linear parameters becomes linear equations, the rest ordinary ones.
-/// Returns the linear inputs and the linear value of each wanted result (`None`: a real zero).
-pub(super) fn trace_linear(
-    cx: &dyn Emit,
-    program: &RefCell<LinearProgram>,
-    f: &Function,
-    linear: &[bool],
-    args: &[Option<Val>],
-    wanted: &dyn Fn(usize) -> bool,
-) -> Result<(Vec<Lv>, Vec<Option<Lv>>)> {
-    let lin = Lin::new(cx, program);
-    let mask: Vec<bool> = (0..f.results().len()).map(wanted).collect();
-    let needed = f.needed(Some(&mask));
-    let mut map: Vec<Option<Operand>> = vec![None; f.len()];
-    let mut inputs = Vec::new();
-    for (i, &p) in f.params().iter().enumerate() {
-        map[p.index()] = Some(if linear[i] {
-            let l = program.borrow_mut().input(f.ty(p).clone());
-            inputs.push(l);
-            Operand::L(l)
-        } else {
-            Operand::R(args[i].expect("an ordinary parameter has an argument"))
-        });
-    }
-    for e in f.eqns() {
-        if !e.results().any(|r| needed[r.index()]) {
-            continue;
-        }
-        cx.set_loc(e.loc);
-        let x: SmallVec<[Operand; 4]> =
-            f.operands(e).iter().map(|v| map[v.index()].expect("operands precede their equation")).collect();
-        if x.iter().any(|o| matches!(o, Operand::L(_))) {
-            let x = promote_zeros(&lin, f, e, x);
-            for (r, y) in e.results().zip(lin.apply(e.op.clone(), &x)) {
-                map[r.index()] = Some(Operand::L(y));
-            }
-        } else {
-            let x: SmallVec<[Val; 4]> =
-                x.iter().filter_map(|o| if let Operand::R(v) = o { Some(*v) } else { None }).collect();
-            for (r, y) in e.results().zip(cx.emit(e.op.clone(), &x)) {
-                map[r.index()] = Some(Operand::R(y));
-            }
-        }
-    }
-    let mut outs = Vec::new();
-    for (i, v) in f.results().iter().enumerate() {
-        outs.push(match map[v.index()] {
-            Some(Operand::L(l)) => Some(l),
-            Some(Operand::R(_)) if mask[i] && !f.is_zero(*v) => {
-                let text = format!("result {i} of `{}` does not depend on its linear arguments: not linear", f.name);
-                return Err(Error::new(Code::NotLinear, text));
-            }
-            _ => None,
-        });
-    }
-    Ok((inputs, outs))
-}
-
-/// Real zeros beside linear operands are linear too: `select(p, t, 0)` is linear in `t`. A rule wrote them where it
-/// needed a real zero, and replay made ordinary constants of them.
-fn promote_zeros(
-    lin: &Lin<'_>,
-    f: &Function,
-    e: &crate::graph::Eqn,
-    mut x: SmallVec<[Operand; 4]>,
-) -> SmallVec<[Operand; 4]> {
-    let mask: SmallVec<[bool; 4]> = x.iter().map(|o| matches!(o, Operand::L(_))).collect();
-    if !e.op.linear_in(&mask) {
-        for (o, &v) in x.iter_mut().zip(f.operands(e)) {
-            if matches!(o, Operand::R(_)) && f.is_zero(v) {
-                *o = Operand::L(lin.zeros(f.ty(v)));
-            }
-        }
-    }
-    x
 }

@@ -1,0 +1,153 @@
+//! Symbols of a function: which it mentions, and replacing them without capture.
+//!
+//! A symbol is bound by a parameter's type, by an equation ([`binds`](crate::Primitive::binds)), or outside: a body
+//! shares the symbols of the function it stands in. An equation binds a symbol once per function; whoever copies
+//! equations renames what is taken ([`Rename`]).
+
+use super::{Eqn, Function};
+use crate::emit::Emit;
+use crate::ops::Op;
+use crate::shape::{Dim, Sym};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// Bodies whose symbols have been replaced, by identity: shared bodies stay shared.
+type Done = FxHashMap<*const Function, Arc<Function>>;
+
+/// A symbol like `base` that is not in `used`, which then holds it.
+pub(super) fn fresh(used: &mut FxHashSet<Sym>, base: &str) -> Sym {
+    let base = base.trim_end_matches(|c: char| c.is_ascii_digit());
+    let new: Sym = (0..).map(|i| format!("{base}{i}").into()).find(|n| !used.contains(n)).expect("endless");
+    used.insert(new.clone());
+    new
+}
+
+impl Function {
+    /// Symbols mentioned anywhere in it: types, attributes, bodies.
+    pub fn syms(&self) -> &FxHashSet<Sym> {
+        &self.syms
+    }
+
+    /// The symbols that its parameters' types bind.
+    pub fn param_syms(&self) -> FxHashSet<Sym> {
+        self.params.iter().flat_map(|&p| self.ty(p).shape.iter()).filter_map(|d| d.as_sym().cloned()).collect()
+    }
+
+    /// The symbols that an equation mentions, but for its bodies.
+    pub(crate) fn eqn_syms(&self, e: &Eqn, f: &mut dyn FnMut(&Sym)) {
+        for r in e.results() {
+            self.ty(r).syms(f);
+        }
+        e.op.attr_syms(f);
+    }
+
+    /// Symbols replaced everywhere, in bodies too. Symbols that equations bind stay, under another name where a
+    /// replacement would be mistaken for them.
+    pub fn subst(&self, f: &dyn Fn(&Sym) -> Option<Dim>) -> Function {
+        self.subst_with(f, &mut Done::default())
+    }
+
+    fn subst_with(&self, f: &dyn Fn(&Sym) -> Option<Dim>, done: &mut Done) -> Function {
+        if self.bound.is_empty() {
+            return self.replace(f, done);
+        }
+        let mut new = FxHashSet::default();
+        for d in self.syms.iter().filter(|s| !self.bound.contains(*s)).filter_map(f) {
+            d.syms(&mut |s| {
+                new.insert(s.clone());
+            });
+        }
+        let mut used: FxHashSet<Sym> = self.syms.union(&new).cloned().collect();
+        let renamed: FxHashMap<&Sym, Dim> =
+            self.bound.intersection(&new).map(|s| (s, Dim::sym(&fresh(&mut used, s)))).collect();
+        let of = |s: &Sym| if self.bound.contains(s) { renamed.get(s).cloned() } else { f(s) };
+        self.replace(&of, &mut Done::default())
+    }
+
+    fn replace(&self, f: &dyn Fn(&Sym) -> Option<Dim>, done: &mut Done) -> Function {
+        let set = |old: &FxHashSet<Sym>| {
+            let mut new = FxHashSet::default();
+            for s in old {
+                f(s).unwrap_or_else(|| Dim::sym(s)).syms(&mut |s| {
+                    new.insert(s.clone());
+                });
+            }
+            new
+        };
+        let mut out = Function { syms: set(&self.syms), bound: set(&self.bound), ..self.clone() };
+        for t in &mut out.types {
+            *t = t.subst(f);
+        }
+        for e in &mut out.eqns {
+            e.op = e.op.replace(f, done);
+        }
+        out
+    }
+}
+
+impl Op {
+    /// The symbols that its attributes and bodies mention.
+    pub(crate) fn attr_syms(&self, f: &mut dyn FnMut(&Sym)) {
+        let seen = std::cell::RefCell::new(Vec::new());
+        self.map_dims(&|d| {
+            d.syms(&mut |s| seen.borrow_mut().push(s.clone()));
+            d.clone()
+        });
+        seen.into_inner().iter().for_each(&mut *f);
+        for r in self.regions() {
+            let own = if self.own_syms() { r.param_syms() } else { FxHashSet::default() };
+            r.syms().iter().filter(|s| !own.contains(*s)).for_each(&mut *f);
+        }
+    }
+
+    /// Whether it, or something in its bodies, only means something in a linear program.
+    pub(super) fn pending(&self) -> bool {
+        !self.runs() || self.regions().iter().any(|r| r.pending)
+    }
+
+    fn replace(&self, f: &dyn Fn(&Sym) -> Option<Dim>, done: &mut Done) -> Op {
+        let op = self.map_dims(&|d| d.subst(f)).unwrap_or_else(|| self.clone());
+        let regions = self.regions();
+        if regions.is_empty() {
+            return op;
+        }
+        let body = |r: &Arc<Function>, done: &mut Done| {
+            let own = if self.own_syms() { r.param_syms() } else { FxHashSet::default() };
+            if !r.syms.iter().any(|s| !own.contains(s) && f(s).is_some()) {
+                return r.clone();
+            }
+            if !own.is_empty() {
+                return Arc::new(r.subst(&|s| if own.contains(s) { None } else { f(s) }));
+            }
+            let key = Arc::as_ptr(r);
+            if !done.contains_key(&key) {
+                let new = Arc::new(r.subst_with(f, done));
+                done.insert(key, new);
+            }
+            done[&key].clone()
+        };
+        let regions: Vec<Arc<Function>> = regions.into_iter().map(|r| body(r, done)).collect();
+        op.with_regions(&regions)
+    }
+}
+
+/// Copying equations into a function where symbols that they bind may be taken: those get new names.
+#[derive(Default)]
+pub(crate) struct Rename(FxHashMap<Sym, Dim>);
+
+impl Rename {
+    /// The operation as it must be written to `cx`. To be called on the equations of a function in order.
+    pub fn op<'a>(&mut self, cx: &dyn Emit, op: &'a Op) -> Cow<'a, Op> {
+        for s in op.binds() {
+            let new = cx.claim_sym(&s);
+            if new != s {
+                self.0.insert(s, Dim::sym(&new));
+            }
+        }
+        if self.0.is_empty() {
+            return Cow::Borrowed(op);
+        }
+        Cow::Owned(op.replace(&|s| self.0.get(s).cloned(), &mut Done::default()))
+    }
+}

@@ -1,0 +1,156 @@
+//! What operations with bodies share: bodies written by closures, their type checks, residuals and layouts.
+
+use crate::bail;
+use crate::emit::Emit;
+use crate::error::Result;
+use crate::graph::{Builder, Function};
+use crate::ops::Op;
+use crate::primitive::{Primitive, Val};
+use crate::shape::Type;
+use crate::transform::{RegionLin, Residual, Session};
+use std::sync::Arc;
+
+/// A body that a closure wrote, and how many results it has even if it failed.
+pub(crate) struct Body {
+    pub func: Option<Arc<Function>>,
+    pub results: usize,
+}
+
+impl Body {
+    /// Writes the operation that has this body, or as many poison values.
+    pub fn emit(self, cx: &dyn Emit, x: &[Val], op: impl FnOnce(Arc<Function>) -> Op) -> Vec<Val> {
+        match self.func {
+            Some(f) => cx.emit(op(f), x).to_vec(),
+            None => vec![Val::POISON; self.results],
+        }
+    }
+}
+
+impl dyn Emit + '_ {
+    /// A closed body with parameters of these types. Its errors are kept here.
+    pub(crate) fn body(&self, name: &str, params: &[Type], write: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>) -> Body {
+        let b = self.nested(name);
+        let x: Vec<Val> = params.iter().map(|t| b.param(t.clone(), None)).collect();
+        b.set_loc(self.loc());
+        let y = write(&b, &x);
+        let func = match b.finish(&y) {
+            Ok(f) => Some(Arc::new(f)),
+            Err(e) => {
+                self.fail(e);
+                None
+            }
+        };
+        Body { func, results: y.len() }
+    }
+
+    /// Types of values.
+    pub(crate) fn types(&self, x: &[Val]) -> Vec<Type> {
+        x.iter().map(|&v| self.ty(v)).collect()
+    }
+}
+
+/// A body of a rule: equations of `sources` written anew, with other parameters and results around them.
+pub(crate) fn rewrap(
+    session: &Session,
+    name: &str,
+    sources: &[&Function],
+    write: impl FnOnce(&Builder) -> Vec<Val>,
+) -> Result<Arc<Function>> {
+    let b = Builder::deriving(name, session, sources);
+    let y = write(&b);
+    Ok(Arc::new(b.finish(&y)?))
+}
+
+/// Adds parameters of these types.
+pub(crate) fn params(b: &Builder, types: &[Type]) -> Vec<Val> {
+    types.iter().map(|t| b.param(t.clone(), None)).collect()
+}
+
+/// The operands fit the parameters of a body; `what` names it.
+pub(crate) fn check_operands(op: &dyn Primitive, what: &str, f: &Function, x: &[Type]) -> Result<()> {
+    if f.params().len() != x.len() {
+        bail!(Arity, "{what} of `{}` takes {} operands, got {}", op.name(), f.params().len(), x.len());
+    }
+    for (k, (&p, t)) in f.params().iter().zip(x).enumerate() {
+        if f.ty(p).differs(t) {
+            bail!(
+                ShapeMismatch,
+                "{what} of `{}` takes {} for parameter {k} ({}), got {t}",
+                op.name(),
+                f.ty(p),
+                f.show(p)
+            );
+        }
+    }
+    Ok(())
+}
+
+/// A result's extent cannot be one that is decided inside the body.
+pub(crate) fn check_results(op: &dyn Primitive, what: &str, f: &Function) -> Result<()> {
+    for t in f.result_types() {
+        let mut inside = None;
+        t.syms(&mut |s| {
+            if f.bound_syms().contains(s) {
+                inside = Some(s.clone());
+            }
+        });
+        if let Some(s) = inside {
+            bail!(
+                Limit,
+                "{what} of `{}` returns {t}: the extent {s} is decided inside and cannot leave; reduce over it or pad it \
+                 to a known size first",
+                op.name()
+            );
+        }
+    }
+    Ok(())
+}
+
+/// `(f64[], f64[2])`, or the type alone if there is one.
+pub(crate) fn show_types(t: &[Type]) -> String {
+    match t {
+        [t] => t.to_string(),
+        t => format!("({})", t.iter().map(Type::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// One entry per result, from those that have one.
+pub(crate) fn spread<T: Copy>(have: &[bool], values: &[T]) -> Vec<Option<T>> {
+    let mut it = values.iter();
+    have.iter().map(|&h| if h { it.next().copied() } else { None }).collect()
+}
+
+/// The entries that are there.
+pub(crate) fn some<T: Copy>(values: &[Option<T>]) -> Vec<T> {
+    values.iter().flatten().copied().collect()
+}
+
+/// Which entries are there.
+pub(crate) fn mask<T>(values: &[Option<T>]) -> Vec<bool> {
+    values.iter().map(Option::is_some).collect()
+}
+
+/// The residuals of a body applied once: its operands and the results of its forward form.
+pub(crate) fn residuals(lin: &RegionLin, x: &[Val], y: &[Val]) -> Vec<Val> {
+    lin.residuals
+        .iter()
+        .map(|r| match *r {
+            Residual::Param(i) => x[i],
+            Residual::Extra(j) => y[lin.out_active.len() + j],
+        })
+        .collect()
+}
+
+/// The parameters among these residuals, each once.
+pub(crate) fn residual_params<'a>(residuals: impl Iterator<Item = &'a Residual>) -> Vec<usize> {
+    let mut out: Vec<usize> =
+        residuals.filter_map(|r| if let Residual::Param(i) = r { Some(*i) } else { None }).collect();
+    out.sort_unstable();
+    out.dedup();
+    out
+}
+
+/// Elementwise or of marks.
+pub(crate) fn or(a: &[bool], b: &[bool]) -> Vec<bool> {
+    a.iter().zip(b).map(|(a, b)| a | b).collect()
+}
