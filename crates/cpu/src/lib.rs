@@ -15,6 +15,7 @@
 //! of every value at its last use and checks sizes that are known only now. What an operation means is its `eval`; this
 //! runtime gives the same bits, except where sums and products are folded in another (fixed) order.
 
+mod contract;
 mod convert;
 mod element;
 mod elementwise;

@@ -3,7 +3,7 @@
 use crate::executor::Compiler;
 use crate::kernel::{Kernel, Operands, Results, Sizes, kernel};
 use crate::tensor::Tensor;
-use crate::{convert, elementwise, generate, reduce};
+use crate::{contract, convert, elementwise, generate, reduce};
 use cotangent_core::ops::Op;
 use cotangent_core::{Dim, Env, Result, Type};
 
@@ -33,6 +33,9 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type]) -> Result<Kernel> {
             kernel(move |_, [x]| Ok(x.transpose(&perm)))
         }
         Op::Reduce(r) => reduce::reduce(r, x[0].dtype),
+        Op::Cumulative(c) => reduce::cumulative(c, x[0].dtype),
+        Op::LinearRecurrence(r) => reduce::linear_recurrence(r, x[0].dtype),
+        Op::DotGeneral(d) => contract::dot_general(d, x[0].rank(), x[1].rank(), x[0].dtype),
         Op::Extension(p) => match cx.executor.kernel(&**p, x)? {
             Some(kernel) => kernel,
             None => evaluated(op),
@@ -44,7 +47,7 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type]) -> Result<Kernel> {
 }
 
 /// The operation by its meaning.
-pub(crate) fn evaluated(op: &Op) -> Kernel {
+fn evaluated(op: &Op) -> Kernel {
     let op = Settled::of(op);
     Box::new(move |env, x: Operands| -> Result<Results> {
         let x = x.into_iter().map(Tensor::into_array).collect::<Result<Vec<_>>>()?;

@@ -274,7 +274,9 @@ fn needs_check(f: &Function, e: &Eqn, x: &[Type]) -> bool {
         return false;
     }
     match e.op {
-        Op::Binary(_) | Op::Compare(_) | Op::Select(_) | Op::Complex(_) => x.iter().any(|t| t.shape != x[0].shape),
+        Op::Binary(_) | Op::Compare(_) | Op::Select(_) | Op::Complex(_) | Op::LinearRecurrence(_) => {
+            x.iter().any(|t| t.shape != x[0].shape)
+        }
         Op::Unary(_)
         | Op::IntegerPow(_)
         | Op::Polygamma(_)

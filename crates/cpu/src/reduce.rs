@@ -1,46 +1,136 @@
-//! Reductions over axes, by the kernels' fixed trees.
+//! Reductions over axes and along an axis, by the kernels' fixed orders.
 
-use crate::element::{Plain, for_any};
+use crate::element::{Pair, Plain, Real, for_any, for_ordered, for_pair, for_real, for_whole, pick};
 use crate::kernel::{Kernel, kernel};
-use crate::lower::{Settled, evaluated};
-use crate::tensor::{Extents, Tensor};
-use cotangent_core::ops::{Op, Reduce, Reduction};
-use cotangent_core::{DType, Result};
-use cotangent_kernels::View;
-
-/// What is left of `shape` without `axes`, and with them as extents of 1.
-fn kept(shape: &[usize], axes: &[usize]) -> (Extents, Extents) {
-    let gone = (0..shape.len()).filter(|d| !axes.contains(d)).map(|d| shape[d]).collect();
-    let ones = (0..shape.len()).map(|d| if axes.contains(&d) { 1 } else { shape[d] }).collect();
-    (gone, ones)
-}
+use crate::lower::Settled;
+use crate::tensor::{Extents, Tensor, row_major};
+use cotangent_core::dtype::Kind;
+use cotangent_core::ops::{Cumulative, LinearRecurrence, Op, Reduce, Reduction, Running};
+use cotangent_core::{C128, DType};
+use cotangent_kernels::{Ordered, View, copy::copy_region, cumulative, reduce as fold};
+use std::ops::{Add, Mul};
 
 /// A reduction of a view over axes into a row-major slice.
 type Fold<T> = fn(&mut [T], View<'_, T>, &[usize]);
 
-fn folded<T: Plain>(x: &Tensor, axes: &[usize], keep: bool, fold: Fold<T>) -> Result<Tensor> {
-    let (gone, ones) = kept(x.shape(), axes);
-    Tensor::build(if keep { ones } else { gone }, |dst| fold(dst, x.view(), axes))
+/// The kernel of a fold over the axes that the operation names.
+fn folding<T: Plain>(r: &Reduce, fold: Fold<T>) -> Kernel {
+    let settled = Settled::of(&r.clone().into());
+    kernel(move |env, [x]| {
+        let (axes, keep) = settled.with(env, |op| match op {
+            Op::Reduce(r) => r.axes(x.shape()),
+            _ => unreachable!("settling keeps the operation"),
+        });
+        if axes.is_empty() {
+            return Ok(x);
+        }
+        let left = |(d, &n): (usize, &usize)| if !axes.contains(&d) { Some(n) } else { keep.then_some(1) };
+        let shape: Extents = x.shape().iter().enumerate().filter_map(left).collect();
+        Tensor::build(shape, |dst| fold(dst, x.view(), &axes))
+    })
 }
 
-/// A reduction.
+/// A reduction over axes.
 pub(crate) fn reduce(r: &Reduce, dtype: DType) -> Kernel {
-    let (stable, settled) = (r.stable, Settled::of(&r.clone().into()));
+    macro_rules! for_int {
+        ($T:ident => $body:expr) => {
+            pick!(dtype, $T => $body; I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64)
+        };
+    }
     match r.op {
-        Reduction::Sum => for_any!(dtype, T => {
-            let fold: Fold<T> = match stable {
-                true => |dst, x, axes| cotangent_kernels::reduce::sum(dst, x, axes, true),
-                false => |dst, x, axes| cotangent_kernels::reduce::sum(dst, x, axes, false),
-            };
-            kernel(move |env, [x]| {
-                let (axes, keep) = settled.with(env, |op| match op {
-                    Op::Reduce(r) => r.axes(x.shape()),
-                    _ => unreachable!("settling keeps the operation"),
-                });
-                if axes.is_empty() { Ok(x) } else { folded(&x, &axes, keep, fold) }
-            })
-        }),
-        #[allow(unreachable_patterns)]
-        _ => evaluated(&r.clone().into()),
+        Reduction::Sum if r.stable => for_any!(dtype, T => folding::<T>(r, |y, x, axes| fold::sum(y, x, axes, true))),
+        Reduction::Sum => for_any!(dtype, T => folding::<T>(r, |y, x, axes| fold::sum(y, x, axes, false))),
+        Reduction::Prod => for_any!(dtype, T => folding::<T>(r, fold::prod)),
+        Reduction::Max => for_ordered!(dtype, T => folding::<T>(r, fold::max)),
+        Reduction::Min => for_ordered!(dtype, T => folding::<T>(r, fold::min)),
+        Reduction::Any => folding(r, fold::any),
+        Reduction::All => folding(r, fold::all),
+        Reduction::And => for_int!(T => folding::<T>(r, fold::bit_and)),
+        Reduction::Or => for_int!(T => folding::<T>(r, fold::bit_or)),
+        Reduction::Xor => for_whole!(dtype, T => folding::<T>(r, fold::bit_xor)),
+    }
+}
+
+/// A running reduction of a view along an axis, forwards or backwards, into a row-major slice.
+type Scan<T> = fn(&mut [T], View<'_, T>, usize, bool);
+
+/// The kernel of a running reduction. Without the element itself it is one of all elements but the last, moved by one.
+fn running<T: Plain>(c: Cumulative, identity: T, scan: Scan<T>) -> Kernel {
+    let Cumulative { axis, reverse, exclusive, .. } = c;
+    kernel(move |_, [x]| {
+        if !exclusive {
+            return Tensor::build(x.shape().into(), |dst| scan(dst, x.view(), axis, reverse));
+        }
+        let shape = Extents::from_slice(x.shape());
+        let (left, strides) = (shape[axis].saturating_sub(1), row_major(&shape));
+        let x = x.slice(axis, usize::from(reverse && left > 0), left, 1);
+        let inner = Tensor::build::<T>(x.shape().into(), |dst| scan(dst, x.view(), axis, reverse))?;
+        Tensor::build(shape, |dst| {
+            dst.fill(identity);
+            let first = if reverse { 0 } else { strides[axis] as usize };
+            copy_region(dst, first, &strides, inner.view::<T>());
+        })
+    })
+}
+
+/// The logarithm of a running sum of exponentials: the largest element and the sum relative to it.
+fn log_sum_exp<T: Real>(dst: &mut [T], src: View<'_, T>, axis: usize, reverse: bool) {
+    let step = |(m, s): (f64, f64), x: f64| {
+        let to = Ordered::maximum(m, x);
+        let term = |y: f64| if y == to { 1.0 } else { libm::exp(y - to) };
+        (to, if s == 0.0 { term(x) } else { s * term(m) + term(x) })
+    };
+    let lift = |x: T, _| step((f64::NEG_INFINITY, 0.0), x.to());
+    cumulative::scan(dst, src, axis, reverse, lift, |a, b| step(a, b.0), |(m, s)| T::of(m + libm::log(s)));
+}
+
+/// A running reduction along an axis.
+pub(crate) fn cumulative(c: &Cumulative, dtype: DType) -> Kernel {
+    let c = *c;
+    match c.op {
+        Running::Sum => for_any!(dtype, T => running::<T>(c, T::default(), cumulative::cumsum)),
+        Running::Prod => {
+            for_any!(dtype, T => running::<T>(c, <T as cotangent_kernels::Number>::ONE, cumulative::cumprod))
+        }
+        Running::Max => for_ordered!(dtype, T => running::<T>(c, <T as Ordered>::LOWEST, cumulative::cummax)),
+        Running::Min => for_ordered!(dtype, T => running::<T>(c, <T as Ordered>::HIGHEST, cumulative::cummin)),
+        Running::LogSumExp => {
+            for_real!(dtype, T => running::<T>(c, <T as Ordered>::LOWEST, log_sum_exp))
+        }
+    }
+}
+
+/// `y[k] = a[k] y[k-1] + b[k]` along an axis: the state is kept in the wide type.
+fn recurrence<T: Plain, W>(r: LinearRecurrence, to: fn(T) -> W, of: fn(W) -> T) -> Kernel
+where
+    W: Copy + Default + Add<Output = W> + Mul<Output = W> + 'static,
+{
+    kernel(move |_, [a, b]| {
+        let (a, b) = (a.into_dense()?, b.into_dense()?);
+        let (n, inner) = (a.shape()[r.axis], a.shape()[r.axis + 1..].iter().product::<usize>());
+        let (x, z) = (a.view::<T>().data(), b.view::<T>().data());
+        Tensor::build(a.shape().into(), |dst| {
+            let mut state = vec![W::default(); inner];
+            for line in (0..dst.len()).step_by((n * inner).max(1)) {
+                state.fill(W::default());
+                for step in 0..n {
+                    let row = line + inner * if r.reverse { n - 1 - step } else { step };
+                    for (j, s) in state.iter_mut().enumerate() {
+                        let i = row + j;
+                        let next = if step == 0 { to(z[i]) } else { to(x[i]) * *s + to(z[i]) };
+                        dst[i] = of(if r.exclusive { *s } else { next });
+                        *s = next;
+                    }
+                }
+            }
+        })
+    })
+}
+
+/// A linear recurrence.
+pub(crate) fn linear_recurrence(r: &LinearRecurrence, dtype: DType) -> Kernel {
+    match dtype.kind() {
+        Kind::Complex => for_pair!(dtype, T => recurrence::<T, C128>(*r, T::to, T::of)),
+        _ => for_real!(dtype, T => recurrence::<T, f64>(*r, T::to, T::of)),
     }
 }

@@ -179,6 +179,27 @@ impl Tensor {
         Ok(self)
     }
 
+    /// Elements `start + i · stride` of an axis, `len` of them.
+    pub(crate) fn slice(mut self, axis: usize, start: usize, len: usize, stride: usize) -> Tensor {
+        if len > 0 && !self.shape.contains(&0) {
+            self.offset = self.offset.wrapping_add_signed(self.strides[axis].wrapping_mul(start as isize));
+        }
+        self.shape[axis] = len;
+        // The stride of a single element never counts, and the product could overflow.
+        self.strides[axis] = if len > 1 { self.strides[axis].wrapping_mul(stride as isize) } else { 0 };
+        self
+    }
+
+    /// The axis read backwards.
+    pub(crate) fn reverse(mut self, axis: usize) -> Tensor {
+        if !self.shape.contains(&0) {
+            let last = (self.shape[axis] - 1) as isize;
+            self.offset = self.offset.wrapping_add_signed(self.strides[axis].wrapping_mul(last));
+            self.strides[axis] = -self.strides[axis];
+        }
+        self
+    }
+
     /// The same elements in row-major order in another shape of the same size: a view where the strides allow it.
     pub(crate) fn reshape(mut self, shape: &[usize]) -> Result<Tensor> {
         assert_eq!(volume(shape)?, self.numel(), "{:?} reshaped to {shape:?}", self.shape);
