@@ -9,41 +9,60 @@ mod broadcast;
 mod call;
 mod compare;
 mod complex;
+mod concatenate;
 mod constant;
 mod convert;
 mod cumulative;
 mod dot_general;
+mod dynamic_slice;
+mod gather;
 mod integer_pow;
 mod iota;
+mod moving;
+mod pad;
 mod polygamma;
 mod recurrence;
 mod reduce;
 mod reshape;
+mod reverse;
+mod scatter;
+mod scatter_recurrence;
 mod select;
+mod slice;
 mod support;
 mod switch;
 mod transpose;
 mod unary;
+mod windows;
 
 pub use binary::{BINARY, Binary, BinaryDef};
 pub use broadcast::BroadcastInDim;
 pub use call::Call;
 pub use compare::{Compare, Comparison};
 pub use complex::Complex;
+pub use concatenate::Concatenate;
 pub use constant::{Constant, Value};
 pub use convert::Convert;
 pub use cumulative::{Cumulative, Running};
 pub use dot_general::DotGeneral;
+pub use dynamic_slice::{DynamicSlice, DynamicUpdateSlice};
+pub use gather::Gather;
 pub use integer_pow::IntegerPow;
 pub use iota::Iota;
+pub use pad::Pad;
 pub use polygamma::Polygamma;
 pub use recurrence::LinearRecurrence;
 pub use reduce::{REDUCTIONS, Reduce, Reduction, ReductionDef};
 pub use reshape::Reshape;
+pub use reverse::Reverse;
+pub use scatter::{Combine, Scatter};
+pub use scatter_recurrence::ScatterRecurrence;
 pub use select::Select;
+pub use slice::Slice;
 pub use switch::Switch;
 pub use transpose::Transpose;
 pub use unary::{UNARY, Unary, UnaryDef};
+pub use windows::{Bounds, Windows};
 
 use crate::array::Scalar;
 use crate::attr::Attrs;
@@ -119,6 +138,24 @@ operations! {
     Call(Call),
     /// One of several bodies.
     Switch(Switch),
+    /// Reversal along axes.
+    Reverse(Reverse),
+    /// A strided window.
+    Slice(Slice),
+    /// Elements added around and between.
+    Pad(Pad),
+    /// Operands one after the other.
+    Concatenate(Concatenate),
+    /// A window at a start known when it runs.
+    DynamicSlice(DynamicSlice),
+    /// A window written at a start known when it runs.
+    DynamicUpdateSlice(DynamicUpdateSlice),
+    /// Windows at indices.
+    Gather(Gather),
+    /// Windows combined into an operand at indices.
+    Scatter(Scatter),
+    /// A linear recurrence along the updates of each place.
+    ScatterRecurrence(ScatterRecurrence),
 }
 
 /// What the text form says of an operation that is about to be built.
@@ -169,6 +206,14 @@ pub fn entries() -> Vec<Entry> {
         dot_general::entries(),
         call::entries(),
         switch::entries(),
+        reverse::entries(),
+        slice::entries(),
+        pad::entries(),
+        concatenate::entries(),
+        dynamic_slice::entries(),
+        gather::entries(),
+        scatter::entries(),
+        scatter_recurrence::entries(),
     ]
     .concat()
 }

@@ -1,0 +1,224 @@
+//! `gather`: windows of the operand at indices known when the program runs ([`Windows`] says which).
+//!
+//! ```text
+//! y[g, w] = x[start(indices[g]) + w]
+//! ```
+//! The adjoint is a scatter that adds; both treat indices out of bounds alike ([`Bounds`]).
+
+use super::moving::{overlay, prepend};
+use super::scatter::Combine;
+use super::slice::no_axis;
+use super::support::{mapped, sample_array};
+use super::windows::{Bounds, Names, Windows, cost};
+use super::{Entry, Op, Spelled};
+use crate::array::Array;
+use crate::attr::Attrs;
+use crate::emit::Emit;
+use crate::error::Result;
+use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val};
+use crate::shape::{Dim, Env, Type};
+use crate::transform::{Lin, Lv};
+
+/// Reads windows.
+#[derive(Clone, Debug)]
+pub struct Gather {
+    /// Which axes mean what.
+    pub windows: Windows,
+    /// Extents of a window along the axes of the operand; 1 along collapsed and batch axes.
+    pub sizes: Vec<Dim>,
+    /// What is read out of bounds.
+    pub bounds: Bounds,
+}
+
+pub(super) const NAMES: Names = [
+    "offset_dims",
+    "collapsed_slice_dims",
+    "operand_batching_dims",
+    "start_indices_batching_dims",
+    "start_index_map",
+    "index_vector_dim",
+];
+
+impl Primitive for Gather {
+    fn name(&self) -> &str {
+        "gather"
+    }
+
+    fn attrs(&self) -> Attrs {
+        let a = self.windows.attrs(NAMES).with("slice_sizes", &self.sizes);
+        a.with_if(self.bounds != Bounds::Clip, "mode", self.bounds.word(true))
+    }
+
+    fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
+        Ok(vec![self.windows.infer_read("gather", NAMES, x, &self.sizes)?])
+    }
+
+    fn eval(&self, x: &[Array], env: &Env) -> Result<Vec<Array>> {
+        let sizes: Vec<Dim> = self.sizes.iter().map(|d| d.eval(env).map(Dim::Const)).collect::<Result<_>>()?;
+        let ty = self.windows.infer_read("gather", NAMES, &[x[0].ty(), x[1].ty()], &sizes)?;
+        let shape = ty.shape.eval(env)?;
+        let out = Array::zeros(x[0].dtype(), shape.clone())?;
+        let from = self.windows.pairs(self, self.bounds, x[0].shape(), &x[1], &shape)?;
+        Ok(vec![overlay(out, &x[0], from.into_iter().map(|(at, from)| (from, at)))?])
+    }
+
+    fn linear_in(&self, mask: &[bool]) -> bool {
+        mask[0]
+    }
+
+    fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
+        Ok(cx.itself(&self.clone().into(), x, t))
+    }
+
+    fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
+        let (Arg::L(ty), Arg::R(indices), Some(ct)) = (&x[0], &x[1], ct[0]) else { return Ok(vec![None, None]) };
+        Ok(vec![Some(cx.scatter(Combine::Add, &self.windows, self.bounds, cx.zeros(ty), *indices, ct)), None])
+    }
+
+    fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
+        let (windows, sizes) = match (x[0].mapped, x[1].mapped) {
+            (true, false) => (self.windows.wider(), prepend(size.clone(), &self.sizes)),
+            (true, true) => (self.windows.batched(true), prepend(Dim::Const(1), &self.sizes)),
+            (false, _) => (self.windows.batched(false), self.sizes.clone()),
+        };
+        mapped(cx.gather(&windows, &sizes, self.bounds, x[0].val, x[1].val))
+    }
+
+    fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
+        cost(0.0, &x[1], &y[0])
+    }
+
+    fn map_dims(&self, f: &dyn Fn(&Dim) -> Dim) -> Option<Op> {
+        Some(Gather { sizes: self.sizes.iter().map(f).collect(), ..self.clone() }.into())
+    }
+}
+
+impl dyn Emit + '_ {
+    /// Windows of these extents of `x` at `indices`.
+    pub fn gather(&self, windows: &Windows, sizes: &[Dim], bounds: Bounds, x: Val, indices: Val) -> Val {
+        self.op(Gather { windows: windows.clone(), sizes: sizes.to_vec(), bounds }, &[x, indices])
+    }
+
+    /// `x[.., indices, ..]` along an axis: the axes of `indices` (of any rank) stand where `axis` was.
+    ///
+    /// Indices count from the start; negative ones are out of bounds.
+    pub fn take(&self, x: Val, indices: Val, axis: usize, bounds: Bounds) -> Val {
+        let (ty, rank) = (self.ty(x), self.ty(indices).rank());
+        if axis >= ty.rank() {
+            self.fail(no_axis("take", &ty, axis));
+            return Val::POISON;
+        }
+        let mut sizes = ty.shape.to_vec();
+        sizes[axis] = Dim::Const(1);
+        let windows = Windows {
+            window: (0..axis).chain(axis + rank..ty.rank() - 1 + rank).collect(),
+            collapsed: vec![axis],
+            axes: vec![axis],
+            vector: rank,
+            ..Windows::default()
+        };
+        self.gather(&windows, &sizes, bounds, x, indices)
+    }
+
+    /// `y[i, .., j, .., k] = x[i, .., indices[i, .., j, .., k], .., k]`: an index along `axis` for every place. Other
+    /// axes have one extent, or 1 in one of the two.
+    pub fn take_along_axis(&self, x: Val, indices: Val, axis: usize, bounds: Bounds) -> Val {
+        let (mut tx, mut ti) = (self.ty(x), self.ty(indices));
+        if axis >= tx.rank() || ti.rank() != tx.rank() {
+            self.fail(no_axis("take_along_axis", if axis >= tx.rank() { &tx } else { &ti }, axis));
+            return Val::POISON;
+        }
+        let others: Vec<usize> = (0..tx.rank()).filter(|&k| k != axis).collect();
+        let (mut sx, mut si) = (tx.shape.to_vec(), ti.shape.to_vec());
+        for &k in &others {
+            match (sx[k].is(1), si[k].is(1)) {
+                (true, false) => sx[k] = si[k].clone(),
+                (false, true) => si[k] = sx[k].clone(),
+                _ => {}
+            }
+        }
+        let (x, indices) = (self.broadcast_to(x, &sx), self.broadcast_to(indices, &si));
+        (tx, ti) = (self.ty(x), self.ty(indices));
+        let windows = Windows {
+            collapsed: vec![axis],
+            operand_batch: others.clone(),
+            index_batch: others,
+            axes: vec![axis],
+            vector: ti.rank(),
+            ..Windows::default()
+        };
+        self.gather(&windows, &vec![Dim::Const(1); tx.rank()], bounds, x, indices)
+    }
+}
+
+fn parse(s: &mut Spelled<'_>) -> Result<Op> {
+    let windows = Windows::parse(s, NAMES)?;
+    Ok(Gather { windows, sizes: s.attrs.get("slice_sizes")?, bounds: Bounds::take(s, Bounds::Clip)? }.into())
+}
+
+/// Geometries with indices for an operand: shared by the samples of everything that has windows.
+pub(super) struct Case {
+    pub windows: Windows,
+    pub sizes: Vec<usize>,
+    pub x: Vec<usize>,
+    pub indices: Array,
+    /// Some index is out of bounds.
+    pub outside: bool,
+}
+
+impl Case {
+    /// Extents of the array of windows.
+    pub fn shape(&self) -> Vec<usize> {
+        let sizes: Vec<Dim> = self.sizes.iter().map(|&d| Dim::Const(d)).collect();
+        let x = Type::new(crate::DType::F64, self.x.as_slice());
+        let ty = self.windows.infer_read("gather", NAMES, &[x, self.indices.ty()], &sizes);
+        ty.ok().and_then(|t| t.shape.as_const()).expect("cases are well formed")
+    }
+}
+
+pub(super) fn cases() -> Vec<Case> {
+    let i = |shape: &[usize], v: &[i32]| Array::from_vec(shape, v.to_vec()).expect("as many as the shape has");
+    let case = |lists: [&[usize]; 5], vector, sizes: &[usize], x: &[usize], indices: Array, outside| {
+        let [window, collapsed, operand_batch, index_batch, axes] = lists.map(<[usize]>::to_vec);
+        let windows = Windows { window, collapsed, operand_batch, index_batch, axes, vector };
+        Case { windows, sizes: sizes.to_vec(), x: x.to_vec(), indices, outside }
+    };
+    vec![
+        // Elements of a vector, one of them twice.
+        case([&[], &[0], &[], &[], &[0]], 1, &[1], &[4], i(&[3], &[0, 2, 0]), false),
+        // Rows of a matrix; out of bounds at both ends.
+        case([&[1], &[0], &[], &[], &[0]], 1, &[1, 2], &[3, 2], i(&[4], &[2, -1, 0, 7]), true),
+        // Columns, index vectors along a first axis, overlapping windows.
+        case([&[0, 2], &[], &[], &[], &[1]], 0, &[2, 2], &[2, 4], i(&[1, 3], &[1, 0, 3]), true),
+        // Points of a matrix.
+        case([&[], &[0, 1], &[], &[], &[1, 0]], 1, &[1, 1], &[2, 3], i(&[3, 2], &[2, 1, 0, 0, 2, 1]), false),
+        // A batch axis on each side, not the first of the indices.
+        case([&[2], &[1], &[0], &[1], &[1]], 2, &[1, 1, 2], &[2, 3, 2], i(&[2, 2], &[1, 0, 1, 2]), false),
+        // No windows, and windows without elements.
+        case([&[1], &[0], &[], &[], &[0]], 1, &[1, 2], &[3, 2], i(&[0], &[]), false),
+        case([&[1], &[], &[], &[], &[0]], 1, &[0], &[3], i(&[2], &[1, 2]), false),
+        // One window, no components.
+        case([&[0], &[], &[], &[], &[]], 0, &[2], &[2], i(&[0], &[]), false),
+    ]
+}
+
+fn samples(_: &str) -> Vec<Sample> {
+    use crate::DType::*;
+    let mut out = Vec::new();
+    for (k, c) in cases().into_iter().enumerate() {
+        let sizes: Vec<Dim> = c.sizes.iter().map(|&d| Dim::Const(d)).collect();
+        let op = |bounds| Gather { windows: c.windows.clone(), sizes: sizes.clone(), bounds };
+        let dtypes: &[_] = if k == 1 { &[F64, F32, C128, I32, Bool] } else { &[F64] };
+        for &d in dtypes {
+            out.push(Sample::new(op(Bounds::Clip), vec![sample_array(d, &c.x, 0), c.indices.clone()]));
+        }
+        let second = if c.outside { Bounds::Drop } else { Bounds::Error };
+        out.push(Sample::new(op(second), vec![sample_array(F64, &c.x, 5), c.indices.clone()]));
+    }
+    out
+}
+
+pub(super) fn entries() -> Vec<Entry> {
+    let doc = "Windows of an operand at indices; mode clip, fill (zeros) or error where they are out of bounds.";
+    vec![Entry { name: "gather", doc, parse, samples }]
+}

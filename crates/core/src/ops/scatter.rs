@@ -1,0 +1,283 @@
+//! `scatter`: windows combined into the operand at indices known when the program runs ([`Windows`] says which).
+//!
+//! ```text
+//! y = x, then y[start(indices[g]) + w] = combine(y[..], u[g, w]) for every g, w in order
+//! ```
+//! `set` and `add` are linear in operand and updates together: their adjoint gathers, for `set` only where an update was
+//! the last one to its place. The derivative of `mul` runs through [`ScatterRecurrence`], so it is right with
+//! repeated indices and zeros; `min` and `max` divide the derivative evenly among equals.
+
+use super::gather::cases;
+use super::moving::overlay;
+use super::support::{mapped, sample_array};
+use super::windows::{Bounds, Names, Windows, cost};
+use super::{Binary, Comparison, Entry, Op, ScatterRecurrence, Spelled};
+use crate::array::{Array, Wide};
+use crate::attr::Attrs;
+use crate::bail;
+use crate::dtype::DType;
+use crate::emit::Emit;
+use crate::error::Result;
+use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
+use crate::shape::{Dim, Env, Type};
+use crate::transform::{Lin, Lv};
+
+/// What becomes of an element and an update.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Combine {
+    /// The update; of several the last one.
+    Set,
+    Add,
+    Mul,
+    Min,
+    Max,
+}
+
+const COMBINE: [(&str, Combine); 5] =
+    [("set", Combine::Set), ("add", Combine::Add), ("mul", Combine::Mul), ("min", Combine::Min), ("max", Combine::Max)];
+
+impl Combine {
+    fn word(self) -> &'static str {
+        COMBINE[self as usize].0
+    }
+
+    /// The function of two elements; none sets.
+    fn binary(self) -> Option<Binary> {
+        match self {
+            Combine::Set => None,
+            Combine::Add => Some(Binary::Add),
+            Combine::Mul => Some(Binary::Mul),
+            Combine::Min => Some(Binary::Min),
+            Combine::Max => Some(Binary::Max),
+        }
+    }
+}
+
+/// Writes windows.
+#[derive(Clone, Debug)]
+pub struct Scatter {
+    /// What becomes of an element and an update.
+    pub combine: Combine,
+    /// Which axes mean what.
+    pub windows: Windows,
+    /// What becomes of updates out of bounds.
+    pub bounds: Bounds,
+    /// The caller knows that no place is written twice: derivatives of `set` need not find out which update is last.
+    pub unique: bool,
+}
+
+pub(super) const NAMES: Names = [
+    "update_window_dims",
+    "inserted_window_dims",
+    "input_batching_dims",
+    "scatter_indices_batching_dims",
+    "scatter_dims_to_operand_dims",
+    "index_vector_dim",
+];
+
+impl Scatter {
+    fn with(&self, combine: Combine) -> Scatter {
+        Scatter { combine, ..self.clone() }
+    }
+
+    /// What the updates would read: the elements of `x` at their places.
+    fn read(&self, cx: &dyn Emit, x: Val, indices: Val, updates: &Type) -> Val {
+        let sizes = self.windows.sizes(cx.ty(x).rank(), &updates.shape);
+        cx.gather(&self.windows, &sizes, self.bounds, x, indices)
+    }
+
+    /// True where an update is the last one to its place.
+    fn last(&self, cx: &dyn Emit, x: &Type, indices: Val, updates: &Type) -> Val {
+        let flat = Type::new(DType::I64, vec![updates.shape.numel()]);
+        // Numbered from 1: an update out of bounds reads 0.
+        let number = cx.add(cx.iota(&flat, 0), cx.full(&flat, 1i64));
+        let number = cx.reshape(number, &updates.shape);
+        let none = cx.zeros(&x.with_dtype(DType::I64));
+        let last = cx.op(self.with(Combine::Set), &[none, indices, number]);
+        cx.compare(self.read(cx, last, indices, updates), Comparison::Eq, number)
+    }
+
+    /// `y = x Π u`: `dy = dx Π u + Σ_k x (Π_{m < k} u_m) du_k (Π_{m > k} u_m)`, a recurrence along the updates.
+    fn linearize_product(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>], tu: Lv) -> Lv {
+        let op = ScatterRecurrence { windows: self.windows.clone(), bounds: self.bounds, reverse: false };
+        let out = cx.emit();
+        let before = out.emit(op.clone().into(), &[x[0], x[1], x[2], out.zeros(&out.ty(x[2]))])[1];
+        let tx = cx.or_zeros(t[0], x[0]);
+        cx.apply(op, &[tx.into(), x[1].into(), x[2].into(), cx.scale(before, tu).into()])[0]
+    }
+
+    /// Each of the `n` elements and updates equal to the result has the share `1 / n` of its derivative.
+    fn linearize_extreme(&self, cx: &Lin<'_>, x: &[Val], y: Val, t: &[Option<Lv>]) -> Option<Lv> {
+        let (tx, tu) = (cx.ty(x[0]), cx.ty(x[2]));
+        let number = |hit: Val| cx.convert(hit, DType::I64);
+        let read = |x_like: Val| self.read(cx.emit(), x_like, x[1], &tu);
+        let hit_x = number(cx.compare(x[0], Comparison::Eq, y));
+        let hit_u = number(cx.compare(x[2], Comparison::Eq, read(y)));
+        let hits = cx.op(self.with(Combine::Add), &[hit_x, x[1], hit_u]);
+        let share = |hit: Val, hits: Val| cx.div(cx.convert(hit, tx.dtype), cx.convert(hits, tx.dtype));
+        let dx = t[0].map(|t| cx.scale(share(hit_x, hits), t));
+        let Some(t) = t[2] else { return dx };
+        let mut of_u = share(hit_u, read(hits));
+        if self.bounds == Bounds::Drop {
+            let all = cx.full(&tx.with_dtype(DType::Bool), true);
+            of_u = cx.select(read(all), of_u, cx.emit().zeros(&tu));
+        }
+        let du = cx.scale(of_u, t);
+        let dx = dx.unwrap_or_else(|| cx.zeros(&tx));
+        Some(cx.apply1(self.with(Combine::Add), &[dx.into(), x[1].into(), du.into()]))
+    }
+}
+
+impl Primitive for Scatter {
+    fn name(&self) -> &str {
+        "scatter"
+    }
+
+    fn attrs(&self) -> Attrs {
+        let a = self.windows.attrs(NAMES).with("combine", self.combine.word());
+        let a = a.with_if(self.bounds != Bounds::Drop, "mode", self.bounds.word(false));
+        a.with_if(self.unique, "unique_indices", true)
+    }
+
+    fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
+        let [x, indices, updates] = x else {
+            bail!(Arity, "`scatter` takes an operand, indices and updates, got {} operands", x.len())
+        };
+        self.windows.check_write("scatter", NAMES, x, indices, updates)?;
+        if let Some(f) = self.combine.binary().filter(|f| !(f.def().types)(x.dtype)) {
+            bail!(DTypeMismatch, "`scatter` with `{}` is not defined on {}", f.def().name, x.dtype);
+        }
+        Ok(vec![x.clone()])
+    }
+
+    fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
+        let to = self.windows.pairs(self, self.bounds, x[0].shape(), &x[1], x[2].shape())?;
+        let Some(f) = self.combine.binary().map(Binary::def) else {
+            return Ok(vec![overlay(x[0].clone(), &x[2], to.into_iter())?]);
+        };
+        fn fold<T: Copy>(mut y: Vec<T>, u: &[T], to: &[(usize, usize)], f: impl Fn(T, T) -> T) -> Vec<T> {
+            for &(i, p) in to {
+                y[p] = f(y[p], u[i]);
+            }
+            y
+        }
+        let dtype = x[0].dtype();
+        let y = match (x[0].wide(), x[2].wide()) {
+            (Wide::F(y), Wide::F(u)) => Wide::F(fold(y, &u, &to, f.real)),
+            (Wide::C(y), Wide::C(u)) => Wide::C(fold(y, &u, &to, f.complex)),
+            (Wide::I(y), Wide::I(u)) => Wide::I(fold(y, &u, &to, |a, b| (f.int)(a, b, dtype))),
+            _ => unreachable!("the type rule makes both element types one"),
+        };
+        Ok(vec![y.narrow(dtype, x[0].shape())?])
+    }
+
+    fn linear_in(&self, mask: &[bool]) -> bool {
+        match self.combine {
+            Combine::Set | Combine::Add => mask == [true, false, true],
+            Combine::Mul => mask == [true, false, false],
+            Combine::Min | Combine::Max => false,
+        }
+    }
+
+    fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
+        let y = cx.op(self.clone(), x);
+        let dy = match (self.combine, t[0], t[2]) {
+            (Combine::Add, dx, None) => dx,
+            (Combine::Set | Combine::Add, dx, du) => {
+                let (dx, du) = (cx.or_zeros(dx, x[0]), cx.or_zeros(du, x[2]));
+                Some(cx.apply1(self.clone(), &[dx.into(), x[1].into(), du.into()]))
+            }
+            (Combine::Mul, Some(dx), None) => Some(cx.apply1(self.clone(), &[dx.into(), x[1].into(), x[2].into()])),
+            (Combine::Mul, _, Some(du)) => Some(self.linearize_product(cx, x, t, du)),
+            (Combine::Min | Combine::Max, ..) => self.linearize_extreme(cx, x, y, t),
+            (Combine::Mul, None, None) => None,
+        };
+        Ok(cx.one(y, dy))
+    }
+
+    fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
+        let (Arg::R(indices), Some(ct)) = (&x[1], ct[0]) else { return Ok(vec![None; 3]) };
+        let (indices, ty) = (*indices, cx.ty(ct));
+        Ok(match (self.combine, &x[2]) {
+            (Combine::Add, Arg::L(u)) => vec![Some(ct), None, Some(self.read(cx, ct, indices, u))],
+            (Combine::Set, Arg::L(u)) => {
+                let rest = cx.op(self.clone(), &[ct, indices, cx.zeros(u)]);
+                let mut of_u = self.read(cx, ct, indices, u);
+                if !self.unique && !self.windows.disjoint(&cx.ty(indices)) {
+                    of_u = cx.select(self.last(cx, &ty, indices, u), of_u, cx.zeros(&cx.ty(of_u)));
+                }
+                vec![Some(rest), None, Some(of_u)]
+            }
+            (Combine::Mul, Arg::R(u)) => vec![Some(cx.op(self.clone(), &[ct, indices, cx.conj(*u)])), None, None],
+            _ => return Err(no_rule(self, "transpose")),
+        })
+    }
+
+    fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
+        let [y, u] = [x[0], x[2]].map(|b| cx.replicate(b, size).val);
+        let windows = if x[1].mapped { self.windows.batched(true) } else { self.windows.wider() };
+        mapped(cx.op(Scatter { windows, ..self.clone() }, &[y, x[1].val, u]))
+    }
+
+    fn cost(&self, x: &[Type], _: &[Type]) -> Cost {
+        cost(1.0, &x[1], &x[2])
+    }
+}
+
+impl dyn Emit + '_ {
+    /// `x` with the windows `updates` combined into it at `indices`.
+    pub fn scatter(
+        &self,
+        combine: Combine,
+        windows: &Windows,
+        bounds: Bounds,
+        x: Val,
+        indices: Val,
+        updates: Val,
+    ) -> Val {
+        let op = Scatter { combine, windows: windows.clone(), bounds, unique: false };
+        self.op(op, &[x, indices, updates])
+    }
+}
+
+fn parse(s: &mut Spelled<'_>) -> Result<Op> {
+    let word: String = s.attrs.opt("combine")?.unwrap_or_else(|| "set".into());
+    let Some((_, combine)) = COMBINE.iter().find(|(w, _)| *w == word) else {
+        bail!(Attribute, "`scatter` cannot combine by `{word}`; there are set, add, mul, min and max");
+    };
+    Ok(Scatter {
+        combine: *combine,
+        windows: Windows::parse(s, NAMES)?,
+        bounds: Bounds::take(s, Bounds::Drop)?,
+        unique: s.attrs.opt("unique_indices")?.unwrap_or(false),
+    }
+    .into())
+}
+
+fn samples(_: &str) -> Vec<Sample> {
+    use crate::DType::*;
+    let mut out = Vec::new();
+    for (k, c) in cases().into_iter().enumerate() {
+        for (_, combine) in COMBINE {
+            let op = |bounds| Scatter { combine, windows: c.windows.clone(), bounds, unique: false };
+            let shape = c.shape();
+            let dtypes: &[_] = if k == 1 { &[F64, F32, C128, I32, Bool] } else { &[F64] };
+            for &d in dtypes {
+                if combine.binary().is_some_and(|f| !(f.def().types)(d)) {
+                    continue;
+                }
+                let x = vec![sample_array(d, &c.x, 0), c.indices.clone(), sample_array(d, &shape, 40)];
+                out.push(Sample::new(op(Bounds::Drop), x));
+            }
+            let x = vec![sample_array(F64, &c.x, 5), c.indices.clone(), sample_array(F64, &shape, 60)];
+            out.push(Sample::new(op(if c.outside { Bounds::Clip } else { Bounds::Error }), x));
+        }
+    }
+    out
+}
+
+pub(super) fn entries() -> Vec<Entry> {
+    let doc = "Windows combined (set, add, mul, min, max) into an operand at indices.";
+    vec![Entry { name: "scatter", doc, parse, samples }]
+}

@@ -1,0 +1,229 @@
+//! `slice`: every `stride`-th element from `start` up to `limit` of every axis.
+//!
+//! ```text
+//! y[i] = x[start + i * stride],    extent ceil((limit - start) / stride)
+//! ```
+//! Bounds are dimensions, so that `n` and `n - 1` are written as such; what cannot be compared when the program is
+//! built is checked when it runs. The adjoint pads with zeros.
+
+use super::moving::{exceeds, padded, pick, places, prepend};
+use super::support::{cost_per_element, mapped, sample_array};
+use super::{Entry, Op, Spelled, arity};
+use crate::array::Array;
+use crate::attr::Attrs;
+use crate::bail;
+use crate::emit::Emit;
+use crate::error::Result;
+use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val};
+use crate::shape::{Dim, Env, Type};
+use crate::transform::{Lin, Lv};
+
+/// A strided window.
+#[derive(Clone, Debug)]
+pub struct Slice {
+    /// The first index of each axis.
+    pub start: Vec<Dim>,
+    /// One past the last index of each axis that may be taken: at most the extent.
+    pub limit: Vec<Dim>,
+    /// Steps, positive.
+    pub stride: Vec<usize>,
+}
+
+impl Slice {
+    /// The bounds of one axis, for messages.
+    fn show(&self, k: usize) -> String {
+        match self.stride[k] {
+            1 => format!("{}..{}", self.start[k], self.limit[k]),
+            s => format!("{}..{} by {s}", self.start[k], self.limit[k]),
+        }
+    }
+}
+
+impl Primitive for Slice {
+    fn name(&self) -> &str {
+        "slice"
+    }
+
+    fn attrs(&self) -> Attrs {
+        let strided = self.stride.iter().any(|&s| s != 1);
+        let a = Attrs::default().with("start", &self.start).with("limit", &self.limit);
+        a.with_if(strided, "stride", &self.stride)
+    }
+
+    fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
+        arity(self, x, 1)?;
+        for (name, n) in [("start", self.start.len()), ("limit", self.limit.len()), ("stride", self.stride.len())] {
+            if n != x[0].rank() {
+                bail!(Attribute, "`slice`: `{name}` has {n} entries for the {} axes of {}", x[0].rank(), x[0]);
+            }
+        }
+        let mut shape = Vec::with_capacity(x[0].rank());
+        for (k, n) in x[0].shape.iter().enumerate() {
+            let (start, limit, stride) = (&self.start[k], &self.limit[k], self.stride[k]);
+            if stride == 0 || stride > i64::MAX as usize {
+                bail!(Attribute, "`slice`: the stride of axis {k} is {stride}; it must be positive");
+            }
+            if exceeds(start, limit) || exceeds(limit, n) {
+                bail!(Attribute, "`slice` of {}: {} is not within the extent {n} of axis {k}", x[0], self.show(k));
+            }
+            shape.push(match (start.as_const(), limit.as_const()) {
+                (Some(a), Some(b)) => Dim::Const((b - a).div_ceil(stride)),
+                _ => (limit.clone() - start.clone() + Dim::Const(stride - 1)).floor_div(stride),
+            });
+        }
+        Ok(vec![x[0].with_shape(shape)])
+    }
+
+    fn eval(&self, x: &[Array], env: &Env) -> Result<Vec<Array>> {
+        let start = self.start.iter().map(|d| d.eval(env)).collect::<Result<Vec<_>>>()?;
+        let limit = self.limit.iter().map(|d| d.eval(env)).collect::<Result<Vec<_>>>()?;
+        let shape: Vec<usize> =
+            (0..start.len()).map(|k| limit[k].saturating_sub(start[k]).div_ceil(self.stride[k])).collect();
+        let at = places(&shape, x[0].shape(), |k, i| Some(start[k] + i * self.stride[k]));
+        Ok(vec![pick(&x[0], &shape, at)?])
+    }
+
+    fn linear_in(&self, _: &[bool]) -> bool {
+        true
+    }
+
+    fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
+        Ok(cx.itself(&self.clone().into(), x, t))
+    }
+
+    /// Zeros where nothing was taken: by a pad where the numbers of them are known, else joined on.
+    fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
+        let (Arg::L(ty), Some(ct)) = (&x[0], ct[0]) else { return Ok(vec![None]) };
+        let taken = cx.ty(ct).shape;
+        let number = |d: &Dim| d.as_const().and_then(|c| i64::try_from(c).ok());
+        let (mut low, mut high, mut joined) = (Vec::new(), Vec::new(), Vec::new());
+        for (k, n) in ty.shape.iter().enumerate() {
+            let span = padded(&taken[k], 0, 0, self.stride[k] - 1)?;
+            let ends = [self.start[k].clone(), n.clone() - self.start[k].clone() - span];
+            low.push(number(&ends[0]).unwrap_or(0));
+            high.push(number(&ends[1]).unwrap_or(0));
+            joined.push(ends.map(|d| number(&d).is_none().then_some(d)));
+        }
+        let interior: Vec<usize> = self.stride.iter().map(|s| s - 1).collect();
+        let mut y = cx.pad_zeros(ct, &low, &high, &interior);
+        for (k, ends) in joined.into_iter().enumerate() {
+            let [before, after] = ends.map(|d| {
+                let mut shape = cx.ty(y).shape.to_vec();
+                shape[k] = d?;
+                Some(cx.zeros(&ty.with_shape(shape)))
+            });
+            let parts: Vec<Val> = before.into_iter().chain([y]).chain(after).collect();
+            y = cx.concatenate(&parts, k);
+        }
+        Ok(vec![Some(cx.reshape(y, &ty.shape))])
+    }
+
+    fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
+        let start = prepend(Dim::Const(0), &self.start);
+        mapped(cx.slice(x[0].val, &start, &prepend(size.clone(), &self.limit), &prepend(1, &self.stride)))
+    }
+
+    fn cost(&self, _: &[Type], y: &[Type]) -> Cost {
+        cost_per_element(0.0, y, y)
+    }
+
+    fn map_dims(&self, f: &dyn Fn(&Dim) -> Dim) -> Option<Op> {
+        let map = |v: &[Dim]| v.iter().map(f).collect();
+        Some(Slice { start: map(&self.start), limit: map(&self.limit), stride: self.stride.clone() }.into())
+    }
+}
+
+impl dyn Emit + '_ {
+    /// The elements `start, start + stride, ..` below `limit` of every axis. Nothing is written if these are all.
+    pub fn slice(&self, x: Val, start: &[Dim], limit: &[Dim], stride: &[usize]) -> Val {
+        if start.iter().all(|d| d.is(0)) && *limit == *self.ty(x).shape && stride.iter().all(|&s| s == 1) {
+            return x;
+        }
+        self.op(Slice { start: start.to_vec(), limit: limit.to_vec(), stride: stride.to_vec() }, &[x])
+    }
+
+    /// The indices `start..limit` of one axis.
+    pub fn slice_axis(&self, x: Val, axis: usize, start: impl Into<Dim>, limit: impl Into<Dim>) -> Val {
+        let mut to = self.ty(x).shape.to_vec();
+        let mut from = vec![Dim::Const(0); to.len()];
+        if let (Some(a), Some(b)) = (from.get_mut(axis), to.get_mut(axis)) {
+            (*a, *b) = (start.into(), limit.into());
+        } else {
+            self.fail(no_axis("slice", &self.ty(x), axis));
+        }
+        self.slice(x, &from, &to, &vec![1; to.len()])
+    }
+
+    /// The element `i` of one axis, which goes: `x[.., i, ..]`.
+    pub fn index_axis(&self, x: Val, axis: usize, i: impl Into<Dim>) -> Val {
+        let i = i.into();
+        let y = self.slice_axis(x, axis, i.clone(), i + Dim::Const(1));
+        self.drop_axis(y, axis)
+    }
+
+    /// Without an axis of extent 1.
+    pub(super) fn drop_axis(&self, x: Val, axis: usize) -> Val {
+        let mut shape = self.ty(x).shape.to_vec();
+        if axis < shape.len() {
+            shape.remove(axis);
+        }
+        self.reshape(x, &shape)
+    }
+
+    /// Parts of these extents along an axis, one after the other; they must fill it.
+    pub fn split(&self, x: Val, axis: usize, sizes: &[Dim]) -> Vec<Val> {
+        let (mut at, ty) = (Dim::Const(0), self.ty(x));
+        let parts = sizes
+            .iter()
+            .map(|d| {
+                let start = at.clone();
+                at = start.clone() + d.clone();
+                self.slice_axis(x, axis, start, at.clone())
+            })
+            .collect();
+        match ty.shape.get(axis) {
+            Some(n) if n.same(&at) == Some(false) => self.fail(crate::Error::new(
+                crate::Code::ShapeMismatch,
+                format!("cannot split axis {axis} of {ty} into parts {sizes:?}: they add up to {at}"),
+            )),
+            _ => {}
+        }
+        parts
+    }
+}
+
+/// The error of an axis that a value does not have.
+pub(super) fn no_axis(op: &str, ty: &Type, axis: usize) -> crate::Error {
+    crate::Error::new(crate::Code::Attribute, format!("`{op}`: {ty} has no axis {axis}"))
+}
+
+fn parse(s: &mut Spelled<'_>) -> Result<Op> {
+    let start: Vec<Dim> = s.attrs.get("start")?;
+    let stride = s.attrs.opt("stride")?.unwrap_or_else(|| vec![1; start.len()]);
+    Ok(Slice { start, limit: s.attrs.get("limit")?, stride }.into())
+}
+
+fn samples(_: &str) -> Vec<Sample> {
+    use crate::DType::*;
+    let dims = |v: &[usize]| v.iter().map(|&d| Dim::Const(d)).collect();
+    let s = |start: &[usize], limit: &[usize], stride: &[usize], dtype, shape: &[usize]| {
+        let op = Slice { start: dims(start), limit: dims(limit), stride: stride.to_vec() };
+        Sample::new(op, vec![sample_array(dtype, shape, 0)])
+    };
+    vec![
+        s(&[1], &[4], &[1], F64, &[5]),
+        s(&[1, 0], &[2, 5], &[1, 2], F64, &[3, 5]),
+        s(&[0, 1], &[4, 4], &[3, 2], F32, &[4, 6]),
+        s(&[2], &[7], &[3], C128, &[8]),
+        s(&[1, 1], &[1, 3], &[1, 1], F64, &[2, 3]),
+        s(&[0], &[3], &[2], I32, &[3]),
+        s(&[1], &[2], &[1], Bool, &[2]),
+        s(&[], &[], &[], F64, &[]),
+        s(&[0, 0], &[0, 3], &[2, 3], F64, &[0, 3]),
+    ]
+}
+
+pub(super) fn entries() -> Vec<Entry> {
+    let doc = "A strided window: y[i] = x[start + i * stride], up to limit.";
+    vec![Entry { name: "slice", doc, parse, samples }]
+}
