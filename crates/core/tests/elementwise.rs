@@ -5,7 +5,7 @@
 
 use cotangent_core::ops::{Comparison, Op};
 use cotangent_core::transform::{AdContext, Numerics, Session, batch, grad, jvp, vjp};
-use cotangent_core::{Array, Builder, C128, DType, Dim, Emit, Env, Function, Type, Val, reference};
+use cotangent_core::{Array, Builder, C128, DType, Dim, Emit, Env, Function, Type, Val, math, reference};
 
 fn scalar(f: impl Fn(&dyn Emit, &[Val]) -> Val, n: usize) -> Function {
     let b = Builder::new("f", Session::default());
@@ -114,6 +114,51 @@ fn complex_values_and_derivatives() {
         }
     }
     assert!(bad.is_empty(), "{}", bad.join("\n"));
+}
+
+#[test]
+fn polygamma_of_many_orders() {
+    for (n, row) in table(include_str!("elementwise/polygamma.txt")) {
+        let got = math::polygamma(n.parse().unwrap(), row[0]);
+        assert!(close(got, row[1], 1e-14), "polygamma({n}, {}) = {got:e}, not {:e}", row[0], row[1]);
+    }
+}
+
+#[test]
+fn special_functions_keep_their_identities() {
+    for i in 1..200 {
+        let x = f64::from(i) * 0.037;
+        // psi(x + 1) = psi(x) + 1/x, gamma(x + 1) = x gamma(x), logistic(x) + logistic(-x) = 1.
+        assert!((math::digamma(x + 1.0) - math::digamma(x) - 1.0 / x).abs() < 4e-15 * (1.0 + 1.0 / x), "digamma({x})");
+        assert!((libm::lgamma(x + 1.0) - libm::lgamma(x) - x.ln()).abs() < 1e-14, "lgamma({x})");
+        assert!((math::logistic(x) + math::logistic(-x) - 1.0).abs() < 3e-16, "logistic({x})");
+        let p = (f64::from(i) - 100.0) / 100.0;
+        assert!(close(libm::erf(math::erf_inv(p)), p, 2e-15), "erf(erf_inv({p}))");
+    }
+    // Far tails, where 1 - x says more than x does.
+    for k in 1..16 {
+        let q = 10f64.powi(-k);
+        let x = 1.0 - q;
+        assert!(close(libm::erfc(math::erf_inv(x)), 1.0 - x, 2e-14), "erfc(erf_inv(1 - {q}))");
+    }
+    assert_eq!(math::erf_inv(1.0), INF);
+    assert_eq!(math::erf_inv(-1.0), -INF);
+    assert!(math::erf_inv(1.5).is_nan() && math::digamma(-2.0).is_nan());
+}
+
+#[test]
+fn complex_division_neither_overflows_nor_underflows() {
+    let div = math::complex::div;
+    for (a, b, want) in [
+        (c(1e300, 1e300), c(1e300, 1e300), c(1.0, 0.0)),
+        (c(1e-300, 0.0), c(1e-300, 1e-300), c(0.5, -0.5)),
+        (c(1.0, 2.0), c(INF, 0.0), c(0.0, 0.0)),
+        (c(3.0, 4.0), c(0.0, 2.0), c(2.0, -1.5)),
+    ] {
+        let got = div(a, b);
+        assert!((got - want).norm() <= 1e-15, "{a} / {b} = {got}, not {want}");
+    }
+    assert!(div(c(1.0, 0.0), c(0.0, 0.0)).is_nan());
 }
 
 /// A scalar function of the conventions: line, operands, gradient for each.

@@ -4,7 +4,7 @@ use super::support::{batch_elementwise, cost_per_element, same_shape};
 use super::{Entry, Op, Spelled, arity};
 use crate::array::{Array, Wide};
 use crate::bail;
-use crate::dtype::DType;
+use crate::dtype::{C128, DType, Kind};
 use crate::emit::Emit;
 use crate::error::Result;
 use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
@@ -108,12 +108,26 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     }
 }
 
+/// Less, equal, greater and unordered, in every element type that the comparison is defined on.
 fn samples(name: &str) -> Vec<Sample> {
     let op = Compare(NAMES.iter().find(|(n, _)| *n == name).expect("a name of the table").1);
-    vec![
-        Sample::rough(op, vec![Array::vector(vec![1.0f64, 2.0, f64::NAN]), Array::vector(vec![2.0f64, 2.0, 1.0])]),
-        Sample::rough(op, vec![Array::vector(vec![3i32, -1]), Array::vector(vec![2i32, -1])]),
-    ]
+    let equality = matches!(op.0, Comparison::Eq | Comparison::Ne);
+    DType::ALL
+        .into_iter()
+        .filter(|t| equality || !t.is_complex())
+        .map(|t| {
+            let side = |k: usize| {
+                const F: [[f64; 5]; 2] = [[1.0, 2.0, 3.0, f64::NAN, 0.0], [2.0, 2.0, 1.0, f64::NAN, -0.0]];
+                let wide = match t.kind() {
+                    Kind::Float => Wide::F(F[k].to_vec()),
+                    Kind::Complex => Wide::C((0..5).map(|i| C128::new(F[k][i], F[0][4 - i])).collect()),
+                    _ => Wide::I([[3, 1, -1, 0, 1], [2, 1, 1, -1, 0]][k].to_vec()),
+                };
+                wide.narrow(t, [5]).expect("five elements")
+            };
+            Sample::rough(op, vec![side(0), side(1)])
+        })
+        .collect()
 }
 
 pub(super) fn entries() -> Vec<Entry> {

@@ -100,6 +100,11 @@ fn samples(_: &str) -> Vec<Sample> {
         out.push(Sample { smooth: to.size() >= 4, ..Sample::new(Convert { to }, vec![f.clone()]) });
         out.push(Sample::new(Convert { to }, vec![i.clone()]));
         out.push(Sample { smooth: to.size() >= 4, ..Sample::new(Convert { to }, vec![c.clone()]) });
+        out.push(Sample::new(Convert { to }, vec![Array::vector(vec![true, false])]));
+        out.push(Sample::rough(
+            Convert { to },
+            vec![Array::vector(vec![1e300, -1e300, f64::NAN, f64::INFINITY, -0.5])],
+        ));
     }
     out.push(Sample::new(Convert { to: DType::F64 }, vec![Array::vector(vec![1.5f32, -2.25])]));
     out

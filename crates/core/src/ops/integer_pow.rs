@@ -80,6 +80,15 @@ impl dyn Emit + '_ {
     pub fn integer_pow(&self, x: Val, n: i64) -> Val {
         if n == 1 { x } else { self.op(IntegerPow { n }, &[x]) }
     }
+
+    /// `x^c` for a number: an integer power if `c` is one, so that no logarithm is needed.
+    pub fn pow_by(&self, x: Val, c: f64) -> Val {
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        if c.trunc() == c && c.abs() <= EXACT {
+            return self.integer_pow(x, c as i64);
+        }
+        self.pow(x, self.full_like(x, c))
+    }
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
