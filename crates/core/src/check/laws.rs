@@ -304,7 +304,7 @@ fn perturbed(x: &Array, k: usize, rng: &mut Rng) -> Result<Array> {
 }
 
 /// Arrays of one type along a new leading axis; `like` gives the type where there are none.
-fn stack(like: &Array, x: &[&Array]) -> Result<Array> {
+pub fn stack(like: &Array, x: &[&Array]) -> Result<Array> {
     let shape: Vec<usize> = std::iter::once(x.len()).chain(like.shape().iter().copied()).collect();
     if let Some(odd) = x.iter().find(|a| a.ty() != like.ty()) {
         bail!(RankVaries, "elements of a batch have the types {} and {}", like.ty(), odd.ty());

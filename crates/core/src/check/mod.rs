@@ -24,10 +24,11 @@ mod differences;
 mod laws;
 mod numbers;
 mod problem;
+pub mod random;
 mod report;
 mod widen;
 
-pub use laws::{check_op, function_of};
+pub use laws::{check_op, function_of, stack};
 pub use numbers::{Rng, agree, inner};
 pub use report::{Law, Report, Row, Verdict};
 pub use widen::{retype, widen};

@@ -27,6 +27,8 @@ pub(super) struct Problem<'a> {
     zeros: Vec<Array>,
     /// Relative precision of the arithmetic.
     eps: f64,
+    /// The largest number among the arguments and the results.
+    size: f64,
     /// The function in its own element types, where that is another one.
     own: Option<Box<Problem<'a>>>,
 }
@@ -42,15 +44,17 @@ impl<'a> Problem<'a> {
             let zeros = at.iter().map(|x| Array::zeros(x.dtype(), x.shape())).collect::<Result<_>>()?;
             let eps = f.vals().map(|v| f.ty(v).dtype.epsilon()).fold(f64::EPSILON, f64::max);
             let eps = if wide { f64::EPSILON } else { eps };
-            Ok(Problem { ad, opts, f, args, wrt, zeros, eps, own: None })
+            let mut p = Problem { ad, opts, f, args, wrt, zeros, eps, size: 0.0, own: None };
+            p.size = largest(&flat(&p.value(&p.zeros)?)).max(largest(&flat(&at)));
+            Ok(p)
         };
         let own = make(false)?;
         if !f.vals().any(|v| narrow(f.ty(v).dtype)) {
             return Ok(own);
         }
         match make(true) {
-            Ok(wide) if wide.value(&wide.zeros).is_ok() => Ok(Problem { own: Some(Box::new(own)), ..wide }),
-            _ => Ok(own),
+            Ok(wide) => Ok(Problem { own: Some(Box::new(own)), ..wide }),
+            Err(_) => Ok(own),
         }
     }
 
@@ -108,7 +112,7 @@ impl<'a> Problem<'a> {
             let ct = rng.like(&dy)?;
             let back = reference::run(&vjp, &[&self.args[..], &self.zeros, &ct].concat())?;
             let ((a, p), (b, q)) = (inner(&ct, &dy), inner(&back, &t));
-            worst.exact(a, b, self.exact() * (p + q));
+            worst.exact(a, b, self.exact(p + q));
         }
         out.push(worst.row(value, Law::Adjoint));
         Ok(())
@@ -124,7 +128,7 @@ impl<'a> Problem<'a> {
         let size = largest(&want);
         let mut worst = Worst::default();
         for (got, want) in got.into_iter().zip(want) {
-            worst.exact(got, want, self.exact() * size);
+            worst.exact(got, want, self.exact(size));
         }
         out.push(worst.row(value, Law::Linear));
         Ok(())
@@ -135,8 +139,7 @@ impl<'a> Problem<'a> {
         let mut worst = Worst::default();
         for t in self.directions(rng)? {
             let got = flat(&self.push(&jvp, &t)?);
-            let size = largest(&flat(&self.value(&self.zeros)?));
-            self.compare(&got, size, &mut |h| Some(flat(&self.value(&scaled(h, &t).ok()?).ok()?)), &mut worst);
+            self.compare(&got, self.size, &mut |h| Some(flat(&self.value(&scaled(h, &t).ok()?).ok()?)), &mut worst);
         }
         out.push(worst.row(value, Law::Difference));
         Ok(())
@@ -168,11 +171,11 @@ impl<'a> Problem<'a> {
             let (a, b) = (flat(&hv), flat(&run(&reverse, &v)?));
             let scale = largest(&b);
             for (&a, &b) in a.iter().zip(&b) {
-                orders.exact(a, b, self.exact() * scale);
+                orders.exact(a, b, self.exact(scale));
             }
             let u = rng.like(&self.zeros)?;
             let ((x, p), (y, q)) = (inner(&u, &hv), inner(&v, &run(&hvp, &u)?));
-            symmetric.exact(x, y, self.exact() * (p + q));
+            symmetric.exact(x, y, self.exact(p + q));
             let mut curve = |h: f64| {
                 let by = scaled(h, &v).ok()?;
                 Some(flat(&reference::run(&grad, &[&self.args[..], &by].concat()).ok()?))
@@ -185,8 +188,10 @@ impl<'a> Problem<'a> {
         Ok(())
     }
 
-    fn exact(&self) -> f64 {
-        EXACT.max(32.0 * self.eps)
+    /// The bound of laws without differences for numbers of this size; what cancels leaves rounding errors of the size
+    /// of what the function computes with.
+    fn exact(&self, of: f64) -> f64 {
+        EXACT.max(32.0 * self.eps) * of + 16.0 * self.eps * self.size
     }
 
     /// Compares a directional derivative with the differences of its curve; `size` is that of the curve's numbers.
