@@ -3,6 +3,7 @@
 //! Adding one: its file, two lines here (module and variant), its [`Entry`] in [`entries`], and the arm in the
 //! runtime's lowering.
 
+mod arg_reduce;
 mod binary;
 mod body;
 mod broadcast;
@@ -29,12 +30,14 @@ mod scatter;
 mod scatter_recurrence;
 mod select;
 mod slice;
+mod sort;
 mod support;
 mod switch;
 mod transpose;
 mod unary;
 mod windows;
 
+pub use arg_reduce::ArgReduce;
 pub use binary::{BINARY, Binary, BinaryDef};
 pub use broadcast::BroadcastInDim;
 pub use call::Call;
@@ -59,6 +62,7 @@ pub use scatter::{Combine, Scatter};
 pub use scatter_recurrence::ScatterRecurrence;
 pub use select::Select;
 pub use slice::Slice;
+pub use sort::Sort;
 pub use switch::Switch;
 pub use transpose::Transpose;
 pub use unary::{UNARY, Unary, UnaryDef};
@@ -128,6 +132,10 @@ operations! {
     Transpose(Transpose),
     /// Reduction over axes.
     Reduce(Reduce),
+    /// Where extrema are.
+    ArgReduce(ArgReduce),
+    /// Sorting along an axis.
+    Sort(Sort),
     /// Running reductions along an axis.
     Cumulative(Cumulative),
     /// `y[k] = a[k] y[k-1] + b[k]`.
@@ -201,6 +209,8 @@ pub fn entries() -> Vec<Entry> {
         reshape::entries(),
         transpose::entries(),
         reduce::entries(),
+        arg_reduce::entries(),
+        sort::entries(),
         cumulative::entries(),
         recurrence::entries(),
         dot_general::entries(),

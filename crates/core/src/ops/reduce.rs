@@ -50,7 +50,7 @@ pub struct ReductionDef {
     /// Its value on complex numbers.
     pub complex: fn(&[C128]) -> C128,
     /// Its value on integers and booleans; the result is wrapped to the type.
-    pub int: fn(&[i128]) -> i128,
+    pub int: fn(&[i128], DType) -> i128,
     /// The derivative: operand, result, reduced axes, tangent.
     pub linearize: fn(&Lin<'_>, Val, Val, &[usize], Lv) -> Option<Lv>,
 }
@@ -65,7 +65,7 @@ const fn row(op: Reduction, name: &'static str, doc: &'static str) -> ReductionD
         empty: true,
         real: |_| unreachable!("the type rule admits no floats"),
         complex: |_| unreachable!("the type rule admits no complex numbers"),
-        int: |_| 0,
+        int: |_, _| 0,
         linearize: |_, _, _, _, _| None,
     }
 }
@@ -75,55 +75,55 @@ pub static REDUCTIONS: &[ReductionDef] = &[
     ReductionDef {
         real: |v| sum_f64(v.iter().copied()),
         complex: |v| C128::new(sum_f64(v.iter().map(|z| z.re)), sum_f64(v.iter().map(|z| z.im))),
-        int: |v| v.iter().sum(),
+        int: |v, _| v.iter().sum(),
         ..row(Reduction::Sum, "reduce_sum", "The sum over axes; of nothing 0.")
     },
     ReductionDef {
         real: |v| v.iter().product(),
         complex: |v| v.iter().product(),
-        int: |v| v.iter().fold(1, |a, &x| a.wrapping_mul(x)),
+        int: |v, _| v.iter().fold(1, |a, &x| a.wrapping_mul(x)),
         linearize: |cx, x, _, axes, t| Some(cx.lsum(cx.scale(products_of_others(cx, x, axes), t), axes)),
         ..row(Reduction::Prod, "reduce_prod", "The product over axes; of nothing 1.")
     },
     ReductionDef {
         types: |d| !d.is_complex(),
         empty: false,
-        real: |v| v.iter().copied().reduce(maximum).unwrap_or(f64::NAN),
-        int: |v| v.iter().copied().max().unwrap_or(0),
+        real: |v| v.iter().copied().fold(f64::NEG_INFINITY, maximum),
+        int: |v, d| v.iter().copied().max().unwrap_or(d.int_range().0),
         linearize: weighted_by_location,
         ..row(Reduction::Max, "reduce_max", "The maximum over axes; NaN if there is one.")
     },
     ReductionDef {
         types: |d| !d.is_complex(),
         empty: false,
-        real: |v| -v.iter().map(|&x| -x).reduce(maximum).unwrap_or(f64::NAN),
-        int: |v| v.iter().copied().min().unwrap_or(0),
+        real: |v| -v.iter().map(|&x| -x).fold(f64::NEG_INFINITY, maximum),
+        int: |v, d| v.iter().copied().min().unwrap_or(d.int_range().1),
         linearize: weighted_by_location,
         ..row(Reduction::Min, "reduce_min", "The minimum over axes; NaN if there is one.")
     },
     ReductionDef {
         types: |d| d == DType::Bool,
-        int: |v| v.contains(&1).into(),
+        int: |v, _| v.contains(&1).into(),
         ..row(Reduction::Any, "reduce_any", "Whether any is true; of none false.")
     },
     ReductionDef {
         types: |d| d == DType::Bool,
-        int: |v| (!v.contains(&0)).into(),
+        int: |v, _| (!v.contains(&0)).into(),
         ..row(Reduction::All, "reduce_all", "Whether all are true; of none true.")
     },
     ReductionDef {
         types: DType::is_int,
-        int: |v| v.iter().fold(-1, |a, &x| a & x),
+        int: |v, _| v.iter().fold(-1, |a, &x| a & x),
         ..row(Reduction::And, "reduce_and", "Bitwise and over axes; of nothing all ones.")
     },
     ReductionDef {
         types: DType::is_int,
-        int: |v| v.iter().fold(0, |a, &x| a | x),
+        int: |v, _| v.iter().fold(0, |a, &x| a | x),
         ..row(Reduction::Or, "reduce_or", "Bitwise or over axes; of nothing 0.")
     },
     ReductionDef {
         types: |d| matches!(d.kind(), Kind::Int | Kind::Bool),
-        int: |v| v.iter().fold(0, |a, &x| a ^ x),
+        int: |v, _| v.iter().fold(0, |a, &x| a ^ x),
         ..row(Reduction::Xor, "reduce_xor", "Bitwise exclusive or over axes (parity on booleans); of nothing 0.")
     },
 ];
@@ -189,17 +189,24 @@ pub struct Reduce {
     over: Over,
     /// Compensated summation.
     pub stable: bool,
+    /// The extremum of no elements is the least (greatest) value, not an error.
+    pub identity: bool,
 }
 
 impl Reduce {
     /// Over these axes (ascending), which go.
     pub fn new(op: Reduction, axes: &[usize], stable: bool) -> Reduce {
-        Reduce { op, over: Over::Axes(axes.to_vec()), stable }
+        Reduce { op, over: Over::Axes(axes.to_vec()), stable, identity: false }
     }
 
     /// The sum over every axis whose extent in `shape` is 1; the rank stays.
     pub fn sum_to(shape: Shape, stable: bool) -> Reduce {
-        Reduce { op: Reduction::Sum, over: Over::To(shape), stable }
+        Reduce { op: Reduction::Sum, over: Over::To(shape), stable, identity: false }
+    }
+
+    /// With a value for no elements, whatever is folded (builder style).
+    pub fn or_identity(self) -> Reduce {
+        Reduce { identity: !self.op.def().empty, ..self }
     }
 
     /// The axes reduced for an operand of this shape, and whether they stay with extent 1.
@@ -224,7 +231,7 @@ impl Primitive for Reduce {
             Over::Axes(axes) => Attrs::default().with("axes", axes),
             Over::To(s) => Attrs::default().with("shape", &s.to_vec()),
         };
-        a.with_if(self.stable, "stable", true)
+        a.with_if(self.stable, "stable", true).with_if(self.identity, "identity", true)
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
@@ -239,7 +246,7 @@ impl Primitive for Reduce {
                     bail!(Attribute, "`axes` = {axes:?} must be ascending axes of {}", x[0]);
                 }
                 if let Some(a) = axes.iter().find(|&&a| x[0].shape[a].is(0))
-                    && !self.op.def().empty
+                    && !(self.op.def().empty || self.identity)
                 {
                     bail!(ShapeMismatch, "`{}` over axis {a} of {}: no elements have no extremum", self.name(), x[0]);
                 }
@@ -275,13 +282,13 @@ impl Primitive for Reduce {
             }
             groups[at].push(i);
         }
-        fn fold<T: Copy>(groups: &[Vec<usize>], v: &[T], f: fn(&[T]) -> T) -> Vec<T> {
+        fn fold<T: Copy>(groups: &[Vec<usize>], v: &[T], f: impl Fn(&[T]) -> T) -> Vec<T> {
             groups.iter().map(|g| f(&g.iter().map(|&i| v[i]).collect::<Vec<T>>())).collect()
         }
         let d = self.op.def();
         let y = match x[0].wide() {
             Wide::F(v) => Wide::F(fold(&groups, &v, d.real)),
-            Wide::I(v) => Wide::I(fold(&groups, &v, d.int)),
+            Wide::I(v) => Wide::I(fold(&groups, &v, |v| (d.int)(v, x[0].dtype()))),
             Wide::C(v) => Wide::C(fold(&groups, &v, d.complex)),
         };
         Ok(vec![y.narrow(x[0].dtype(), shape)?])
@@ -328,9 +335,7 @@ impl Primitive for Reduce {
     fn map_dims(&self, f: &dyn Fn(&Dim) -> Dim) -> Option<Op> {
         match &self.over {
             Over::Axes(_) => None,
-            Over::To(s) => {
-                Some(Reduce { over: Over::To(s.iter().map(f).collect()), op: self.op, stable: self.stable }.into())
-            }
+            Over::To(s) => Some(Reduce { over: Over::To(s.iter().map(f).collect()), ..self.clone() }.into()),
         }
     }
 }
@@ -382,6 +387,11 @@ impl dyn Emit + '_ {
         self.op(Reduce::new(op, axes, stable), &[x])
     }
 
+    /// The maximum over axes, which go; the least value where there are no elements.
+    pub fn max_or_least(&self, x: Val, axes: &[usize]) -> Val {
+        if axes.is_empty() { x } else { self.op(Reduce::new(Reduction::Max, axes, false).or_identity(), &[x]) }
+    }
+
     /// What a reduction of a value of type `like` over `axes` gave, repeated along them again.
     pub fn spread(&self, y: Val, like: &Type, axes: &[usize]) -> Val {
         let dims: Vec<usize> = (0..like.rank()).filter(|a| !axes.contains(a)).collect();
@@ -404,7 +414,9 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
             None => bail!(UnknownOperation, "`{name}` is not a reduction"),
         },
     };
-    Ok(Reduce::new(op, &take_axes(s)?, stable).into())
+    let identity = s.attrs.opt("identity")?.unwrap_or(false);
+    let r = Reduce::new(op, &take_axes(s)?, stable);
+    Ok(if identity { r.or_identity() } else { r }.into())
 }
 
 fn samples(name: &str) -> Vec<Sample> {
@@ -427,6 +439,9 @@ fn samples(name: &str) -> Vec<Sample> {
         out.push(Sample::new(r(&[0], false), vec![sample_array(DType::F64, &[0, 2], 0)]));
         let zeros = vec![0.0, 2.0, 3.0, 0.0, 0.0, 5.0];
         out.push(Sample::new(r(&[1], false), vec![Array::from_vec([2, 3], zeros).expect("six elements")]));
+    }
+    if !d.empty {
+        out.push(Sample::rough(r(&[0], false).or_identity(), vec![sample_array(DType::F64, &[0, 2], 0)]));
     }
     if d.op == Reduction::Sum {
         out.push(Sample::new(r(&[0, 1], true), vec![sample_array(DType::F64, &[2, 3], 0)]));

@@ -2,6 +2,7 @@
 //! first and second derivatives.
 
 mod dot;
+mod order;
 mod reduce;
 mod running;
 mod support;

@@ -131,3 +131,14 @@ fn logic_and_bits() {
     let none = Array::vector(Vec::<u8>::new());
     assert_eq!(value(&[none], |cx, v| cx.reduce_and(v[0], &[0])).as_slice::<u8>().unwrap(), [255]);
 }
+
+#[test]
+fn extrema_with_an_identity() {
+    let none = Array::from_vec([0, 2], Vec::<f64>::new()).unwrap();
+    let of = |op, x: &Array| value(from_ref(x), |cx, v| cx.op(Reduce::new(op, &[0], false).or_identity(), v));
+    assert_eq!(of(Reduction::Max, &none).to_f64(), [f64::NEG_INFINITY; 2]);
+    assert_eq!(of(Reduction::Min, &none).to_f64(), [f64::INFINITY; 2]);
+    let bytes = Array::vector(Vec::<i8>::new());
+    assert_eq!(of(Reduction::Max, &bytes).to_f64(), [-128.0]);
+    assert_eq!(of(Reduction::Min, &bytes).to_f64(), [127.0]);
+}
