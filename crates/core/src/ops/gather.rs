@@ -14,7 +14,7 @@ use super::{Entry, Op, Spelled};
 use crate::array::Array;
 use crate::attr::Attrs;
 use crate::emit::Emit;
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val};
 use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv};
@@ -125,7 +125,9 @@ impl dyn Emit + '_ {
     pub fn take_along_axis(&self, x: Val, indices: Val, axis: usize, bounds: Bounds) -> Val {
         let (mut tx, mut ti) = (self.ty(x), self.ty(indices));
         if axis >= tx.rank() || ti.rank() != tx.rank() {
-            self.fail(no_axis("take_along_axis", if axis >= tx.rank() { &tx } else { &ti }, axis));
+            let text =
+                format!("`take_along_axis` of {tx} along axis {axis} at {ti}: there must be such an axis in both");
+            self.fail(Error::new(Code::ShapeMismatch, text));
             return Val::POISON;
         }
         let others: Vec<usize> = (0..tx.rank()).filter(|&k| k != axis).collect();
