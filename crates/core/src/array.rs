@@ -170,12 +170,8 @@ impl Array {
     /// One value everywhere.
     pub fn full<T: Element>(shape: impl Into<Vec<usize>>, value: T) -> Result<Array> {
         let shape = shape.into();
-        match numel(&shape) {
-            Some(n) if n.checked_mul(size_of::<T>()).is_some_and(|b| b <= isize::MAX as usize) => {
-                Ok(Array { data: T::wrap(vec![value; n]), shape })
-            }
-            _ => bail!(Limit, "an array of shape {shape:?} is larger than the address space"),
-        }
+        let n = room(&shape, size_of::<T>())?;
+        Ok(Array { data: T::wrap(vec![value; n]), shape })
     }
 
     /// Zeros (false for booleans).
@@ -285,6 +281,15 @@ impl Array {
                 (Wide::I(a), Wide::I(b)) => a == b,
                 _ => false,
             }
+    }
+}
+
+/// Product of the extents, if there is memory for as many elements of this size: an error instead of an abort.
+pub fn room(shape: &[usize], size: usize) -> Result<usize> {
+    const LARGE: usize = 1 << 30;
+    match numel(shape).and_then(|n| Some((n, n.checked_mul(size)?))) {
+        Some((n, bytes)) if bytes < LARGE || Vec::<u8>::new().try_reserve_exact(bytes).is_ok() => Ok(n),
+        _ => bail!(Limit, "there is no memory for an array of shape {shape:?} with {size} bytes per element"),
     }
 }
 

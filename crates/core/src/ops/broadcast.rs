@@ -5,7 +5,7 @@
 
 use super::support::{cost_per_element, mapped};
 use super::{Entry, Op, Reduce, Spelled, arity};
-use crate::array::{Array, numel};
+use crate::array::{Array, room};
 use crate::attr::Attrs;
 use crate::bail;
 use crate::emit::Emit;
@@ -62,7 +62,7 @@ impl Primitive for BroadcastInDim {
 
     fn eval(&self, x: &[Array], env: &Env) -> Result<Vec<Array>> {
         let shape = self.shape.eval(env)?;
-        let Some(n) = numel(&shape) else { bail!(Limit, "an array of shape {shape:?} is too large") };
+        let n = room(&shape, size_of::<i128>())?;
         let at = (0..n).map(|i| {
             // Unravel in the result, ravel in the operand.
             let (mut rest, mut index) = (i, vec![0; shape.len()]);

@@ -178,7 +178,7 @@ impl Primitive for DynamicUpdateSlice {
             return mapped(cx.dynamic_update_slice(operand, update, &from_zero(cx, start)));
         }
         let windows = Windows::at_starts(start.len(), true);
-        let op = Scatter { combine: Combine::Set, windows, bounds: Bounds::Clip, unique: true };
+        let op = Scatter { combine: Combine::Set, windows, bounds: Bounds::Clip, unique: true, stable: false };
         mapped(cx.op(op, &[operand, stack_starts(cx, size, start), update]))
     }
 

@@ -110,29 +110,22 @@ impl dyn Emit + '_ {
         }
         let mut sizes = ty.shape.to_vec();
         sizes[axis] = Dim::Const(1);
-        let windows = Windows {
-            window: (0..axis).chain(axis + rank..ty.rank() - 1 + rank).collect(),
-            collapsed: vec![axis],
-            axes: vec![axis],
-            vector: rank,
-            ..Windows::default()
-        };
+        let windows = Windows::parts(ty.rank(), axis, rank);
         self.gather(&windows, &sizes, bounds, x, indices)
     }
 
     /// `y[i, .., j, .., k] = x[i, .., indices[i, .., j, .., k], .., k]`: an index along `axis` for every place. Other
     /// axes have one extent, or 1 in one of the two.
     pub fn take_along_axis(&self, x: Val, indices: Val, axis: usize, bounds: Bounds) -> Val {
-        let (mut tx, mut ti) = (self.ty(x), self.ty(indices));
+        let (tx, ti) = (self.ty(x), self.ty(indices));
         if axis >= tx.rank() || ti.rank() != tx.rank() {
             let text =
                 format!("`take_along_axis` of {tx} along axis {axis} at {ti}: there must be such an axis in both");
             self.fail(Error::new(Code::ShapeMismatch, text));
             return Val::POISON;
         }
-        let others: Vec<usize> = (0..tx.rank()).filter(|&k| k != axis).collect();
         let (mut sx, mut si) = (tx.shape.to_vec(), ti.shape.to_vec());
-        for &k in &others {
+        for k in (0..tx.rank()).filter(|&k| k != axis) {
             match (sx[k].is(1), si[k].is(1)) {
                 (true, false) => sx[k] = si[k].clone(),
                 (false, true) => si[k] = sx[k].clone(),
@@ -140,16 +133,7 @@ impl dyn Emit + '_ {
             }
         }
         let (x, indices) = (self.broadcast_to(x, &sx), self.broadcast_to(indices, &si));
-        (tx, ti) = (self.ty(x), self.ty(indices));
-        let windows = Windows {
-            collapsed: vec![axis],
-            operand_batch: others.clone(),
-            index_batch: others,
-            axes: vec![axis],
-            vector: ti.rank(),
-            ..Windows::default()
-        };
-        self.gather(&windows, &vec![Dim::Const(1); tx.rank()], bounds, x, indices)
+        self.gather(&Windows::along(tx.rank(), axis), &vec![Dim::Const(1); tx.rank()], bounds, x, indices)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::support::cost_per_element;
 use super::{Comparison, Entry, Op, Spelled, arity};
-use crate::array::{Array, Wide, numel};
+use crate::array::{Array, Wide, room};
 use crate::attr::Attrs;
 use crate::bail;
 use crate::dtype::{C128, DType, Kind};
@@ -40,7 +40,7 @@ impl Primitive for Iota {
 
     fn eval(&self, _: &[Array], env: &Env) -> Result<Vec<Array>> {
         let shape = self.ty.shape.eval(env)?;
-        let Some(n) = numel(&shape) else { bail!(Limit, "an array of shape {shape:?} is too large") };
+        let n = room(&shape, size_of::<i128>())?;
         let inner: usize = shape[self.axis + 1..].iter().product();
         let at = |i: usize| i / inner % shape[self.axis];
         let wide = match self.ty.dtype.kind() {
@@ -83,6 +83,16 @@ impl dyn Emit + '_ {
     pub fn eye(&self, dtype: DType, n: &Dim) -> Val {
         let ty = Type::new(DType::I64, vec![n.clone(), n.clone()]);
         let same = self.compare(self.iota(&ty, 0), Comparison::Eq, self.iota(&ty, 1));
+        self.convert(same, dtype)
+    }
+
+    /// One where a new last axis of extent `n` has the index, zero elsewhere; all zero for an index out of bounds.
+    pub fn one_hot(&self, indices: Val, n: &Dim, dtype: DType) -> Val {
+        let wide = self.convert(indices, DType::I64);
+        let ty = self.ty(wide);
+        let shape: Vec<Dim> = ty.shape.iter().chain([n]).cloned().collect();
+        let repeated = self.broadcast_in_dim(wide, &shape, &(0..ty.rank()).collect::<Vec<_>>());
+        let same = self.compare(repeated, Comparison::Eq, self.iota(&ty.with_shape(shape), ty.rank()));
         self.convert(same, dtype)
     }
 }

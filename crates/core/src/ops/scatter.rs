@@ -9,13 +9,14 @@
 
 use super::gather::cases;
 use super::moving::overlay;
+use super::slice::no_axis;
 use super::support::{mapped, sample_array};
 use super::windows::{Bounds, Names, Windows, cost};
 use super::{Binary, Comparison, Entry, Op, ScatterRecurrence, Spelled};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;
-use crate::dtype::DType;
+use crate::dtype::{C128, DType};
 use crate::emit::Emit;
 use crate::error::Result;
 use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
@@ -65,6 +66,8 @@ pub struct Scatter {
     pub bounds: Bounds,
     /// The caller knows that no place is written twice: derivatives of `set` need not find out which update is last.
     pub unique: bool,
+    /// Sums are compensated.
+    pub stable: bool,
 }
 
 pub(super) const NAMES: Names = [
@@ -125,7 +128,8 @@ impl Scatter {
         }
         let du = cx.scale(of_u, t);
         let dx = dx.unwrap_or_else(|| cx.zeros(&tx));
-        Some(cx.apply1(self.with(Combine::Add), &[dx.into(), x[1].into(), du.into()]))
+        let add = Scatter { stable: cx.session().numerics().stable, ..self.with(Combine::Add) };
+        Some(cx.apply1(add, &[dx.into(), x[1].into(), du.into()]))
     }
 }
 
@@ -137,7 +141,7 @@ impl Primitive for Scatter {
     fn attrs(&self) -> Attrs {
         let a = self.windows.attrs(NAMES).with("combine", self.combine.word());
         let a = a.with_if(self.bounds != Bounds::Drop, "mode", self.bounds.word(false));
-        a.with_if(self.unique, "unique_indices", true)
+        a.with_if(self.unique, "unique_indices", true).with_if(self.stable, "stable", true)
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
@@ -163,7 +167,15 @@ impl Primitive for Scatter {
             y
         }
         let dtype = x[0].dtype();
+        let sum = self.combine == Combine::Add;
         let y = match (x[0].wide(), x[2].wide()) {
+            (Wide::F(y), Wide::F(u)) if sum => Wide::F(add_all(y, &u, &to)),
+            (Wide::C(y), Wide::C(u)) if sum => {
+                let part = |v: &[C128], of: fn(&C128) -> f64| v.iter().map(of).collect::<Vec<_>>();
+                let [re, im] =
+                    [(|z| z.re) as fn(&C128) -> f64, |z| z.im].map(|of| add_all(part(&y, of), &part(&u, of), &to));
+                Wide::C(re.into_iter().zip(im).map(|(re, im)| C128::new(re, im)).collect())
+            }
             (Wide::F(y), Wide::F(u)) => Wide::F(fold(y, &u, &to, f.real)),
             (Wide::C(y), Wide::C(u)) => Wide::C(fold(y, &u, &to, f.complex)),
             (Wide::I(y), Wide::I(u)) => Wide::I(fold(y, &u, &to, |a, b| (f.int)(a, b, dtype))),
@@ -225,6 +237,22 @@ impl Primitive for Scatter {
     }
 }
 
+/// The meaning of sums: compensated in double precision (Neumaier), so that every faster order is close to it.
+fn add_all(mut y: Vec<f64>, u: &[f64], to: &[(usize, usize)]) -> Vec<f64> {
+    let mut lost = vec![0.0; y.len()];
+    for &(i, p) in to {
+        let (a, b) = (y[p], u[i]);
+        y[p] = a + b;
+        lost[p] += if a.abs() >= b.abs() { (a - y[p]) + b } else { (b - y[p]) + a };
+    }
+    for (y, lost) in y.iter_mut().zip(lost) {
+        if y.is_finite() && lost.is_finite() && lost != 0.0 {
+            *y += lost;
+        }
+    }
+    y
+}
+
 impl dyn Emit + '_ {
     /// `x` with the windows `updates` combined into it at `indices`.
     pub fn scatter(
@@ -236,8 +264,33 @@ impl dyn Emit + '_ {
         indices: Val,
         updates: Val,
     ) -> Val {
-        let op = Scatter { combine, windows: windows.clone(), bounds, unique: false };
+        let stable = combine == Combine::Add && self.session().numerics().stable;
+        let op = Scatter { combine, windows: windows.clone(), bounds, unique: false, stable };
         self.op(op, &[x, indices, updates])
+    }
+
+    /// `x` with `updates` combined into the parts `x[.., indices, ..]` along an axis: what `take` reads.
+    pub fn put(&self, combine: Combine, x: Val, indices: Val, updates: Val, axis: usize, bounds: Bounds) -> Val {
+        let (ty, rank) = (self.ty(x), self.ty(indices).rank());
+        if axis >= ty.rank() {
+            self.fail(no_axis("put", &ty, axis));
+            return Val::POISON;
+        }
+        self.scatter(combine, &Windows::parts(ty.rank(), axis, rank), bounds, x, indices, updates)
+    }
+
+    /// `x` with `updates` combined into the elements that `take_along_axis` reads; all three have one extent along
+    /// the other axes.
+    pub fn put_along_axis(
+        &self,
+        combine: Combine,
+        x: Val,
+        indices: Val,
+        updates: Val,
+        axis: usize,
+        bounds: Bounds,
+    ) -> Val {
+        self.scatter(combine, &Windows::along(self.ty(x).rank(), axis), bounds, x, indices, updates)
     }
 }
 
@@ -251,6 +304,7 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
         windows: Windows::parse(s, NAMES)?,
         bounds: Bounds::take(s, Bounds::Drop)?,
         unique: s.attrs.opt("unique_indices")?.unwrap_or(false),
+        stable: s.attrs.opt("stable")?.unwrap_or(false),
     }
     .into())
 }
@@ -260,7 +314,7 @@ fn samples(_: &str) -> Vec<Sample> {
     let mut out = Vec::new();
     for (k, c) in cases().into_iter().enumerate() {
         for (_, combine) in COMBINE {
-            let op = |bounds| Scatter { combine, windows: c.windows.clone(), bounds, unique: false };
+            let op = |bounds| Scatter { combine, windows: c.windows.clone(), bounds, unique: false, stable: false };
             let shape = c.shape();
             let dtypes: &[_] = if k == 1 { &[F64, F32, C128, I32, Bool] } else { &[F64] };
             for &d in dtypes {
@@ -273,6 +327,17 @@ fn samples(_: &str) -> Vec<Sample> {
             let x = vec![sample_array(F64, &c.x, 5), c.indices.clone(), sample_array(F64, &shape, 60)];
             out.push(Sample::new(op(if c.outside { Bounds::Clip } else { Bounds::Error }), x));
         }
+    }
+    // Equal values: their shares are a convention.
+    let ints = |v: &[i32]| Array::vector(v.to_vec());
+    for (combine, windows) in [Combine::Min, Combine::Max].map(|c| (c, Windows::parts(1, 0, 1))) {
+        let op = Scatter { combine, windows, bounds: Bounds::Drop, unique: false, stable: false };
+        let x = [Array::vector(vec![1.0f64, 2.0]), ints(&[0, 0, 4, 1]), Array::vector(vec![1.0f64, 1.0, 0.0, 2.0])];
+        out.push(Sample::rough(op, x.to_vec()));
+    }
+    for (combine, unique) in [(Combine::Set, true), (Combine::Add, false)] {
+        let op = Scatter { combine, windows: Windows::parts(1, 0, 1), bounds: Bounds::Drop, unique, stable: !unique };
+        out.push(Sample::new(op, vec![sample_array(F64, &[4], 0), ints(&[2, 0, 3]), sample_array(F64, &[3], 30)]));
     }
     out
 }

@@ -75,6 +75,31 @@ pub struct Windows {
 pub(super) type Names = [&'static str; 6];
 
 impl Windows {
+    /// For each number of indices of rank `indices` the part of an operand of rank `rank` with that index along `axis`:
+    /// the axes of the indices stand where `axis` was.
+    pub fn parts(rank: usize, axis: usize, indices: usize) -> Windows {
+        Windows {
+            window: (0..axis).chain(axis + indices..(rank + indices).saturating_sub(1)).collect(),
+            collapsed: vec![axis],
+            axes: vec![axis],
+            vector: indices,
+            ..Windows::default()
+        }
+    }
+
+    /// For each of the indices the element that has it along `axis` and its own place along all others.
+    pub fn along(rank: usize, axis: usize) -> Windows {
+        let others: Vec<usize> = (0..rank).filter(|&k| k != axis).collect();
+        Windows {
+            collapsed: vec![axis],
+            operand_batch: others.clone(),
+            index_batch: others,
+            axes: vec![axis],
+            vector: rank,
+            ..Windows::default()
+        }
+    }
+
     /// One window without collapsed axes per row of a matrix of starts; the operand has the axis of rows too if `batched`.
     pub(super) fn at_starts(rank: usize, batched: bool) -> Windows {
         let batch = if batched { vec![0] } else { Vec::new() };

@@ -1,10 +1,10 @@
 //! Derivatives where they are a convention, and where they are easily wrong.
 
 use super::*;
-use cotangent_core::check::{Options, check_function, check_op};
-use cotangent_core::ops::{Bounds, Combine, Scatter, Windows};
-use cotangent_core::transform::{batch, hessian, jvp, linear_transpose};
-use cotangent_core::{Code, Dim, Sample};
+use cotangent_core::check::{Options, check_function};
+use cotangent_core::ops::{Bounds, Combine, Windows};
+use cotangent_core::transform::{Numerics, batch, hessian, jvp, linear_transpose};
+use cotangent_core::{Code, Dim, Op};
 
 /// Elements of a vector, by index.
 fn elements() -> Windows {
@@ -115,12 +115,34 @@ fn products_with_zeros_and_equal_indices_to_second_order() {
 }
 
 #[test]
-fn ties_keep_the_adjoint_law() {
-    for combine in [Combine::Min, Combine::Max] {
-        let op = Scatter { combine, windows: elements(), bounds: Bounds::Drop, unique: false };
-        let x = vec![floats(&[1.0, 2.0]), ints(&[0, 0, 4, 1]), floats(&[1.0, 1.0, 0.0, 2.0])];
-        check_op(&AdContext::default(), &Sample::rough(op, x)).unwrap();
-    }
+fn taking_and_putting_are_adjoint() {
+    let f = build([f64s(&[2, 3]), i64s(&[2, 2])], |cx, [x, i]| vec![cx.take(x, i, 1, Bounds::Clip)]);
+    let g = build([f64s(&[2, 2, 2]), i64s(&[2, 2])], |cx, [u, i]| {
+        vec![cx.put(Combine::Add, cx.full(&f64s(&[2, 3]), 0.0), i, u, 1, Bounds::Clip)]
+    });
+    let i = ints(&[0, 2, 9, 2]).reshape([2, 2]).unwrap();
+    let (x, u) = (counting(&[2, 3]), counting(&[2, 2, 2]));
+    assert_eq!(pull(&f, &[0], &[x.clone(), i.clone()], u.clone())[0], run(&g, &[u.clone(), i.clone()])[0]);
+    assert_eq!(pull(&g, &[0], &[u, i.clone()], x.clone())[0], run(&f, &[x, i])[0]);
+
+    let f = build([f64s(&[2, 3]), i64s(&[2, 2])], |cx, [x, i]| vec![cx.take_along_axis(x, i, 1, Bounds::Drop)]);
+    let g = build([f64s(&[2, 2]), i64s(&[2, 2])], |cx, [u, i]| {
+        vec![cx.put_along_axis(Combine::Add, cx.full(&f64s(&[2, 3]), 0.0), i, u, 1, Bounds::Drop)]
+    });
+    let (i, u) = (ints(&[1, 1, -1, 2]).reshape([2, 2]).unwrap(), counting(&[2, 2]));
+    let want = pull(&f, &[0], &[counting(&[2, 3]), i.clone()], u.clone()).remove(0);
+    assert_eq!((&want[..], run(&g, &[u, i])[0].clone()), (&[0.0, 3.0, 0.0, 0.0, 0.0, 4.0][..], want.clone()));
+}
+
+#[test]
+fn sums_at_one_place_are_compensated_on_request() {
+    let f = build([f64s(&[1]), i64s(&[4])], |cx, [x, i]| vec![cx.take(x, i, 0, Bounds::Clip)]);
+    let numerics = Numerics { stable: true, ..Numerics::default() };
+    let ad = AdContext::builder().with_numerics(numerics).build().unwrap();
+    let g = vjp(&ad, &f, &f.params()[..1]).unwrap();
+    assert!(g.eqns().iter().any(|e| matches!(&e.op, Op::Scatter(s) if s.stable)));
+    let ct = floats(&[1.0, 1e100, 1.0, -1e100]);
+    assert_eq!(run(&g, &[floats(&[0.0]), ints(&[0; 4]), ct])[0], [2.0]);
 }
 
 #[test]

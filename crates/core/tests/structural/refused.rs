@@ -161,3 +161,18 @@ fn clipping_to_an_empty_axis_is_out_of_bounds() {
     let e = reference::run(&f, &[floats(&[]), ints(&[0])]).unwrap_err();
     assert_eq!(e.code(), Code::OutOfBounds);
 }
+
+#[test]
+fn what_no_memory_can_hold_is_an_error() {
+    let huge = 1usize << 57;
+    let fs: Vec<Function> = vec![
+        build([f64s(&[1])], |cx, [x]| vec![cx.pad_zeros(x, &[1 << 57], &[0], &[0])]),
+        build([f64s(&[1])], |cx, [x]| vec![cx.pad_zeros(cx.concatenate(&[x, x], 0), &[0], &[0], &[huge])]),
+        build([f64s(&[1])], |cx, [x]| vec![cx.broadcast_in_dim(x, &dims(&[huge]), &[0])]),
+        build([f64s(&[1])], |cx, _| vec![cx.iota(&f64s(&[huge]), 0)]),
+        build([f64s(&[1])], |cx, _| vec![cx.full(&f64s(&[huge]), 1.0)]),
+    ];
+    for f in fs {
+        assert_eq!(reference::run(&f, &[floats(&[1.0])]).unwrap_err().code(), Code::Limit);
+    }
+}

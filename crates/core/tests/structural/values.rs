@@ -305,3 +305,12 @@ fn batching_writes_no_loop() {
     let ops: Vec<&Op> = g.eqns().iter().map(|e| &e.op).collect();
     assert!(matches!(ops[1], Op::Gather(g) if g.windows.operand_batch == [0]));
 }
+
+#[test]
+fn one_hot_rows() {
+    let f = build([Type::new(DType::I8, [3])], |cx, [i]| vec![cx.one_hot(i, &Dim::Const(300), DType::F32)]);
+    let y = reference::run(&f, &[Array::vector(vec![1i8, -1, 127])]).unwrap().remove(0);
+    assert_eq!((y.shape(), y.dtype()), (&[3, 300][..], DType::F32));
+    let ones: Vec<usize> = y.to_f64().iter().enumerate().filter(|(_, v)| **v != 0.0).map(|(i, _)| i).collect();
+    assert_eq!(ones, [1, 727]);
+}
