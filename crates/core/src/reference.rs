@@ -20,14 +20,8 @@ pub fn run_in(f: &Function, args: &[Array], outer: &Env) -> Result<Vec<Array>> {
 
 /// Runs a body inside a function with these symbols, which it shares.
 pub fn run_body(f: &Function, args: &[Array], outer: &Env) -> Result<Vec<Array>> {
-    let mut env = outer.clone();
     let types: Vec<Type> = args.iter().map(Array::ty).collect();
-    bind(f, &types, &mut env)?;
-    if f.param_syms().iter().any(|s| outer.get(s).is_some_and(|n| env[s] != *n)) {
-        env = outer.clone();
-        check(f, &types, &env, &Env::default())?;
-    }
-    run_bound(f, args, env)
+    run_bound(f, args, bind_body(f, &types, outer)?)
 }
 
 fn run_bound(f: &Function, args: &[Array], mut env: Env) -> Result<Vec<Array>> {
@@ -90,6 +84,18 @@ pub fn bind(f: &Function, args: &[Type], env: &mut Env) -> Result<()> {
         }
     }
     check(f, args, env, &by)
+}
+
+/// The symbols of a body on arguments of these types, inside a function with the symbols `outer`: those that both know
+/// must be equal.
+pub fn bind_body(f: &Function, args: &[Type], outer: &Env) -> Result<Env> {
+    let mut env = outer.clone();
+    bind(f, args, &mut env)?;
+    if f.param_syms().iter().any(|s| outer.get(s).is_some_and(|n| env[s] != *n)) {
+        env = outer.clone();
+        check(f, args, &env, &Env::default())?;
+    }
+    Ok(env)
 }
 
 /// Every extent is what the symbols say; `by` tells which argument decided a symbol.

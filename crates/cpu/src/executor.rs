@@ -4,6 +4,7 @@ use crate::kernel::Kernel;
 use crate::program::Program;
 use cotangent_core::{Function, Primitive, Result, Type};
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Makes the kernel of an extension operation for operands of these types.
@@ -31,9 +32,9 @@ impl Executor {
         self
     }
 
-    /// The program of a function: O(equations).
+    /// The program of a function: O(equations), bodies once each.
     pub fn compile(&self, f: &Arc<Function>) -> Result<Program> {
-        Program::compile(&Compiler { executor: self }, f)
+        Program::compile(&Compiler { executor: self, bodies: RefCell::default() }, f)
     }
 
     pub(crate) fn kernel(&self, op: &dyn Primitive, x: &[Type]) -> Result<Option<Kernel>> {
@@ -41,7 +42,21 @@ impl Executor {
     }
 }
 
-/// One compilation.
+/// One compilation: bodies that several equations share are compiled once.
 pub(crate) struct Compiler<'a> {
     pub(crate) executor: &'a Executor,
+    bodies: RefCell<FxHashMap<*const Function, Arc<Program>>>,
+}
+
+impl Compiler<'_> {
+    /// The program of a body.
+    pub(crate) fn body(&self, f: &Arc<Function>) -> Result<Arc<Program>> {
+        // The program keeps the function alive, so no other one gets its address.
+        if let Some(p) = self.bodies.borrow().get(&Arc::as_ptr(f)) {
+            return Ok(p.clone());
+        }
+        let p = Arc::new(Program::compile(self, f)?);
+        self.bodies.borrow_mut().insert(Arc::as_ptr(f), p.clone());
+        Ok(p)
+    }
 }

@@ -16,6 +16,7 @@
 //! runtime gives the same bits, except where sums and products are folded in another (fixed) order.
 
 mod contract;
+mod control;
 mod convert;
 mod element;
 mod elementwise;
@@ -23,9 +24,11 @@ pub mod executor;
 mod generate;
 pub mod kernel;
 pub mod lower;
+mod movement;
 pub mod program;
 mod reduce;
 pub mod tensor;
+mod windows;
 
 pub use executor::Executor;
 pub use program::{Program, compile, run};

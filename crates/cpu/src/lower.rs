@@ -3,7 +3,7 @@
 use crate::executor::Compiler;
 use crate::kernel::{Kernel, Operands, Results, Sizes, kernel};
 use crate::tensor::Tensor;
-use crate::{contract, convert, elementwise, generate, reduce};
+use crate::{contract, control, convert, elementwise, generate, movement, reduce, windows};
 use cotangent_core::ops::Op;
 use cotangent_core::{Dim, Env, Result, Type};
 
@@ -36,6 +36,17 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type]) -> Result<Kernel> {
         Op::Cumulative(c) => reduce::cumulative(c, x[0].dtype),
         Op::LinearRecurrence(r) => reduce::linear_recurrence(r, x[0].dtype),
         Op::DotGeneral(d) => contract::dot_general(d, x[0].rank(), x[1].rank(), x[0].dtype),
+        Op::Call(c) => control::call(cx, c)?,
+        Op::Switch(s) => control::switch(cx, s)?,
+        Op::Reverse(r) => movement::reverse(&r.axes),
+        Op::Slice(s) => movement::slice(s),
+        Op::Pad(p) => movement::pad(p, x[0].dtype),
+        Op::Concatenate(c) => movement::concatenate(c.axis, x[0].dtype),
+        Op::DynamicSlice(d) => movement::dynamic_slice(d),
+        Op::DynamicUpdateSlice(_) => movement::dynamic_update_slice(x[0].dtype),
+        Op::Gather(g) => windows::gather(g, x[0].dtype),
+        Op::Scatter(s) => windows::scatter(s, x[0].dtype),
+        Op::ScatterRecurrence(r) => windows::scatter_recurrence(r, x[0].dtype),
         Op::Extension(p) => match cx.executor.kernel(&**p, x)? {
             Some(kernel) => kernel,
             None => evaluated(op),

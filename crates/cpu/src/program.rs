@@ -7,7 +7,7 @@
 //! Running recurses over the nesting of bodies, never over equations.
 
 use crate::executor::{Compiler, Executor};
-use crate::kernel::{Kernel, Operands, Sizes};
+use crate::kernel::{Kernel, Operands, Results, Sizes};
 use crate::lower::{lower, settle};
 use crate::tensor::Tensor;
 use cotangent_core::graph::Eqn;
@@ -174,10 +174,26 @@ impl Program {
         results.into_iter().map(Tensor::into_array).collect()
     }
 
-    /// Runs the program on tensors, inside a program with these extents.
-    pub(crate) fn call(&self, inputs: Vec<Tensor>, outer: &Env) -> Result<Vec<Tensor>> {
+    /// Runs the program on tensors. The symbols of its parameters are its own.
+    pub(crate) fn call(&self, inputs: Operands, outer: &Env) -> Result<Results> {
         let env = self.bind(&inputs, outer)?;
         self.run_bound(&mut vec![None; self.slots], inputs, env)
+    }
+
+    /// Runs the program as a body inside one with these extents: it shares the symbols.
+    pub(crate) fn run_inside(&self, inputs: Operands, outer: &Env) -> Result<Results> {
+        let env = self.bind_inside(&inputs, outer)?;
+        self.run_bound(&mut vec![None; self.slots], inputs, env)
+    }
+
+    /// As [`Program::bind`], where extents that are known outside must be the same here.
+    fn bind_inside<'e>(&self, inputs: &[Tensor], outer: &'e Env) -> Result<Cow<'e, Env>> {
+        let env = self.bind(inputs, outer)?;
+        if self.symbols.iter().any(|(s, ..)| outer.get(s).is_some_and(|n| env[s] != *n)) {
+            let types: Vec<Type> = inputs.iter().map(Tensor::ty).collect();
+            return Ok(Cow::Owned(reference::bind_body(&self.function, &types, outer)?));
+        }
+        Ok(env)
     }
 
     /// The extents of all symbols for these arguments.
@@ -198,12 +214,7 @@ impl Program {
         Ok(Cow::Owned(env))
     }
 
-    fn run_bound(
-        &self,
-        slots: &mut [Option<Tensor>],
-        inputs: Vec<Tensor>,
-        mut env: Cow<'_, Env>,
-    ) -> Result<Vec<Tensor>> {
+    fn run_bound(&self, slots: &mut [Option<Tensor>], inputs: Operands, mut env: Cow<'_, Env>) -> Result<Results> {
         for (p, x) in self.params.iter().zip(inputs) {
             p.slot.write(slots, x);
         }

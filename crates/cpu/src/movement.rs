@@ -1,0 +1,136 @@
+//! Kernels that move elements: views where they suffice, copies of regions where they do not.
+
+use crate::element::{Plain, Whole, for_any, for_whole};
+use crate::kernel::{Kernel, Operands, Sizes, kernel};
+use crate::tensor::{Extents, Strides, Tensor, row_major};
+use cotangent_core::ops::{DynamicSlice, Pad, Slice};
+use cotangent_core::{DType, Dim, Result};
+use cotangent_kernels::copy::copy_region;
+use smallvec::smallvec;
+
+fn sizes(dims: &[Dim]) -> Sizes {
+    Sizes::of(&dims.iter().cloned().collect())
+}
+
+/// A strided window: a view.
+pub(crate) fn slice(s: &Slice) -> Kernel {
+    let (start, limit, stride) = (sizes(&s.start), sizes(&s.limit), s.stride.clone());
+    kernel(move |env, [mut x]| {
+        let (start, limit) = (start.at(env)?, limit.at(env)?);
+        for (k, &by) in stride.iter().enumerate() {
+            x = x.slice(k, start[k], limit[k].saturating_sub(start[k]).div_ceil(by), by);
+        }
+        Ok(x)
+    })
+}
+
+/// Axes read backwards: a view.
+pub(crate) fn reverse(axes: &[usize]) -> Kernel {
+    let axes = axes.to_vec();
+    kernel(move |_, [x]| Ok(axes.iter().fold(x, |x, &k| x.reverse(k))))
+}
+
+/// Operands one after the other.
+pub(crate) fn concatenate(axis: usize, dtype: DType) -> Kernel {
+    for_any!(dtype, T => Box::new(move |_, mut x: Operands| {
+        if x.len() == 1 {
+            return Ok(smallvec![x.remove(0)]);
+        }
+        let mut shape = Extents::from_slice(x[0].shape());
+        shape[axis] = x.iter().map(|x| x.shape()[axis]).fold(0, usize::saturating_add);
+        let (strides, mut at) = (row_major(&shape), 0);
+        let y = Tensor::build::<T>(shape, |dst| {
+            for x in x.iter().filter(|x| x.numel() > 0) {
+                copy_region(dst, at, &strides, x.view::<T>());
+                at += x.shape()[axis] * strides[axis] as usize;
+            }
+        })?;
+        Ok(smallvec![y])
+    }))
+}
+
+/// Elements added around and between, or taken away. Without a value they are zeros.
+pub(crate) fn pad(p: &Pad, dtype: DType) -> Kernel {
+    let p = p.clone();
+    for_any!(dtype, T => Box::new(move |_, x: Operands| {
+        let mut x = x.into_iter();
+        let (x, value) = (x.next().expect("the type rule checked it"), x.next());
+        let (mut shape, mut first) = (Extents::new(), Extents::new());
+        let mut part = x;
+        for k in 0..p.low.len() {
+            let (n, low) = (part.shape()[k] as i128, i128::from(p.low[k]));
+            let step = p.interior[k] as i128 + 1;
+            let extent = (n + low + i128::from(p.high[k]) + (step - 1) * (n - 1).max(0)).max(0);
+            // Elements i with 0 <= low + i step < extent.
+            let from = div_ceil((-low).max(0), step).min(n);
+            let to = div_ceil((extent - low).max(0), step).clamp(from, n);
+            part = part.slice(k, from as usize, (to - from) as usize, 1);
+            shape.push(extent as usize);
+            first.push((low + from * step).max(0) as usize);
+        }
+        let strides = row_major(&shape);
+        let y = Tensor::build::<T>(shape, |dst| {
+            if let Some(value) = value {
+                dst.fill(value.view::<T>().get(&[]));
+            }
+            if part.numel() > 0 {
+                let at = first.iter().zip(&strides).map(|(&i, &s)| i * s as usize).sum();
+                let steps: Strides = strides.iter().zip(&p.interior).map(|(&s, &i)| s * (i as isize + 1)).collect();
+                copy_region(dst, at, &steps, part.view::<T>());
+            }
+        })?;
+        Ok(smallvec![y])
+    }))
+}
+
+/// `ceil(a / b)` of a number that is not negative.
+fn div_ceil(a: i128, b: i128) -> i128 {
+    (a + b - 1) / b
+}
+
+/// The integer of rank 0.
+pub(crate) fn integer(x: &Tensor) -> i128 {
+    for_whole!(x.dtype(), T => <T as Whole>::to(x.view::<T>().get(&[])))
+}
+
+/// The first index of a window, clamped so that it fits.
+fn clamped(extent: usize, size: usize, start: &Tensor) -> usize {
+    integer(start).clamp(0, extent.saturating_sub(size) as i128) as usize
+}
+
+/// A window at a start known now: a view.
+pub(crate) fn dynamic_slice(d: &DynamicSlice) -> Kernel {
+    let sizes = sizes(&d.sizes);
+    Box::new(move |env, x: Operands| {
+        let mut x = x.into_iter();
+        let mut y = x.next().expect("the type rule checked it");
+        for ((k, &size), start) in sizes.at(env)?.iter().enumerate().zip(x) {
+            let at = clamped(y.shape()[k], size, &start);
+            y = y.slice(k, at, size, 1);
+        }
+        Ok(smallvec![y])
+    })
+}
+
+/// A window written at a start known now: over the operand, if that dies here.
+pub(crate) fn dynamic_update_slice(dtype: DType) -> Kernel {
+    for_any!(dtype, T => Box::new(move |_, x: Operands| {
+        let mut x = x.into_iter();
+        let mut next = || x.next().expect("the type rule checked it");
+        let (y, u) = (next(), next());
+        let strides = row_major(y.shape());
+        let at = x.enumerate().map(|(k, start)| clamped(y.shape()[k], u.shape()[k], &start) * strides[k] as usize);
+        let at = at.sum();
+        let mut y = owned::<T>(y)?;
+        copy_region(y.exclusive::<T>().expect("just made"), at, &strides, u.view::<T>());
+        Ok(smallvec![y])
+    }))
+}
+
+/// A row-major tensor of the same elements that nobody else refers to.
+pub(crate) fn owned<T: Plain>(mut x: Tensor) -> Result<Tensor> {
+    if x.exclusive::<T>().is_some() {
+        return Ok(x);
+    }
+    Tensor::build::<T>(x.shape().into(), |dst| cotangent_kernels::copy::copy_into(dst, x.view()))
+}

@@ -1,0 +1,286 @@
+//! `gather`, `scatter` and `scatter_recurrence`: windows of an operand, one for each index vector.
+//!
+//! Index vectors become pairs of offsets, in order; windows that lie inside are moved by the kernels in one call. A window
+//! that is cut off at the bounds (only where elements outside are dropped) is moved on its own, between the others.
+
+use crate::element::{Pair, Plain, Real, Whole, for_any, for_ordered, for_pair, for_real, for_whole};
+use crate::kernel::{Kernel, Sizes, kernel};
+use crate::movement::owned;
+use crate::tensor::{Extents, Strides, Tensor, row_major};
+use cotangent_core::dtype::Kind;
+use cotangent_core::ops::{Bounds, Combine, Gather, Scatter, ScatterRecurrence, Windows};
+use cotangent_core::{C128, DType, Result, bail, bf16, f16};
+use cotangent_kernels::index::{gather_windows, scatter_windows};
+use cotangent_kernels::{Number, Ordered};
+use smallvec::{SmallVec, smallvec};
+use std::ops::{Add, Mul};
+
+/// Windows of one shape: pairs of an offset in the array of windows and one in the operand.
+struct Group {
+    window: Extents,
+    pairs: Vec<(usize, usize)>,
+}
+
+/// All windows, in order.
+struct Plan {
+    groups: Vec<Group>,
+    /// The steps of a window in the array of windows, and in the operand.
+    strides: [Strides; 2],
+}
+
+/// Extents, steps and first element of an operand.
+struct Place<'a> {
+    shape: &'a [usize],
+    strides: &'a [isize],
+    offset: usize,
+}
+
+impl<'a> Place<'a> {
+    fn of<T: Plain>(x: &'a Tensor) -> Place<'a> {
+        Place { shape: x.shape(), strides: x.strides(), offset: x.view::<T>().offset() }
+    }
+}
+
+fn at(place: usize, steps: isize, by: isize) -> usize {
+    place.wrapping_add_signed(steps.wrapping_mul(by))
+}
+
+/// The indices as numbers; what does not fit is out of bounds anyway.
+fn numbers(indices: Tensor) -> Result<Vec<i64>> {
+    let x = indices.into_dense()?;
+    Ok(for_whole!(x.dtype(), T => {
+        let clamp = |x: &T| <T as Whole>::to(*x).clamp(i64::MIN.into(), i64::MAX.into()) as i64;
+        x.view::<T>().data().iter().map(clamp).collect()
+    }))
+}
+
+/// Steps to the next index; `false` after the last.
+fn advance(index: &mut [usize], shape: &[usize]) -> bool {
+    for (i, &n) in index.iter_mut().zip(shape).rev() {
+        *i += 1;
+        if *i < n {
+            return true;
+        }
+        *i = 0;
+    }
+    false
+}
+
+impl Plan {
+    fn new(
+        name: &str,
+        w: &Windows,
+        bounds: Bounds,
+        x: &Place<'_>,
+        indices: Tensor,
+        windows: &Place<'_>,
+    ) -> Result<Plan> {
+        let extends = |k: &usize| !w.collapsed.contains(k) && !w.operand_batch.contains(k);
+        let extended: SmallVec<[usize; 4]> = (0..x.shape.len()).filter(extends).collect();
+        let window: Extents = w.window.iter().map(|&k| windows.shape[k]).collect();
+        let strides =
+            [w.window.iter().map(|&k| windows.strides[k]).collect(), extended.iter().map(|&k| x.strides[k]).collect()];
+        let mut plan = Plan { groups: Vec::new(), strides };
+        if windows.shape.contains(&0) {
+            return Ok(plan);
+        }
+        let mut size: Extents = smallvec![1; x.shape.len()];
+        for (&k, &n) in extended.iter().zip(&window) {
+            size[k] = n;
+        }
+        let outer: SmallVec<[usize; 4]> = (0..windows.shape.len()).filter(|k| !w.window.contains(k)).collect();
+        let counts: Extents = outer.iter().map(|&k| windows.shape[k]).collect();
+        let index_strides = row_major(indices.shape());
+        let component = index_strides.get(w.vector).map_or(0, |&s| s as usize);
+        let index_by: Strides = (0..index_strides.len()).filter(|&k| k != w.vector).map(|k| index_strides[k]).collect();
+        let values = numbers(indices)?;
+        let (mut g, mut start): (Extents, SmallVec<[i64; 4]>) = (smallvec![0; outer.len()], SmallVec::new());
+        let mut whole = Group { window: window.clone(), pairs: Vec::new() };
+        loop {
+            let from: usize = index_by.iter().zip(&g).map(|(&s, &g)| s as usize * g).sum();
+            start.clear();
+            start.resize(x.shape.len(), 0);
+            for (c, &axis) in w.axes.iter().enumerate() {
+                let (i, last) = (values[from + c * component], x.shape[axis] as i64 - size[axis] as i64);
+                start[axis] = if bounds == Bounds::Clip { i.min(last).max(0) } else { i };
+                if bounds != Bounds::Drop && !(0..=last).contains(&start[axis]) {
+                    bail!(
+                        OutOfBounds,
+                        "`{name}`: index {i} at {g:?} is out of bounds for axis {axis} of extent {} (window {})",
+                        x.shape[axis],
+                        size[axis]
+                    );
+                }
+            }
+            for (&axis, &k) in w.operand_batch.iter().zip(&w.index_batch) {
+                start[axis] = g[k - usize::from(k > w.vector)] as i64;
+            }
+            let mut to = windows.offset;
+            for (&k, &g) in outer.iter().zip(&g) {
+                to = at(to, g as isize, windows.strides[k]);
+            }
+            let inside = |k: usize| start[k] >= 0 && start[k] <= x.shape[k] as i64 - size[k] as i64;
+            if (0..x.shape.len()).all(inside) {
+                let from = (0..start.len()).fold(x.offset, |p, k| at(p, start[k] as isize, x.strides[k]));
+                whole.pairs.push((to, from));
+            } else if let Some(cut) = plan.cut(x, &start, &size, &extended, to) {
+                let so_far = Group { window: window.clone(), pairs: std::mem::take(&mut whole.pairs) };
+                plan.groups.extend([so_far, cut]);
+            }
+            if !advance(&mut g, &counts) {
+                plan.groups.push(whole);
+                return Ok(plan);
+            }
+        }
+    }
+
+    /// The part of a window that lies inside, if there is one.
+    fn cut(&self, x: &Place<'_>, start: &[i64], size: &[usize], extended: &[usize], to: usize) -> Option<Group> {
+        let (mut window, mut pair) = (Extents::new(), (to, x.offset));
+        for k in 0..start.len() {
+            let low = start[k].checked_neg()?.max(0);
+            let high = (x.shape[k] as i64).checked_sub(start[k])?.min(size[k] as i64);
+            if low >= high {
+                return None;
+            }
+            pair.1 = at(pair.1, (start[k] + low) as isize, x.strides[k]);
+            if let Some(e) = extended.iter().position(|&e| e == k) {
+                pair.0 = at(pair.0, low as isize, self.strides[0][e]);
+                window.push((high - low) as usize);
+            }
+        }
+        Some(Group { window, pairs: vec![pair] })
+    }
+
+    /// Calls `f` with the offsets of every element of every window, in order.
+    fn elements(&self, mut f: impl FnMut(usize, usize)) {
+        for group in &self.groups {
+            for &(to, from) in &group.pairs {
+                let mut w: Extents = smallvec![0; group.window.len()];
+                loop {
+                    let of = |p: usize, s: &Strides| w.iter().zip(s).fold(p, |p, (&i, &s)| at(p, i as isize, s));
+                    f(of(to, &self.strides[0]), of(from, &self.strides[1]));
+                    if !advance(&mut w, &group.window) {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Windows read.
+pub(crate) fn gather(g: &Gather, dtype: DType) -> Kernel {
+    let (w, bounds, sizes) = (g.windows.clone(), g.bounds, Sizes::of(&g.sizes.iter().cloned().collect()));
+    for_any!(dtype, T => kernel(move |env, [x, indices]| {
+        let sizes = sizes.at(env)?;
+        let window = (0..sizes.len()).filter(|k| !w.collapsed.contains(k) && !w.operand_batch.contains(k));
+        let (mut window, rank) = (window.map(|k| sizes[k]), indices.shape().len());
+        let mut outer = (0..rank).filter(|&k| k != w.vector).map(|k| indices.shape()[k]);
+        let rank = rank - usize::from(w.vector < rank) + w.window.len();
+        let next = |k| if w.window.contains(&k) { window.next() } else { outer.next() };
+        let shape: Extents = (0..rank).filter_map(next).collect();
+        let strides = row_major(&shape);
+        let windows = Place { shape: &shape, strides: &strides, offset: 0 };
+        let plan = Plan::new("gather", &w, bounds, &Place::of::<T>(&x), indices, &windows)?;
+        let data = x.view::<T>().data();
+        Tensor::build(shape.clone(), |dst| {
+            for group in plan.groups {
+                let [to, from] = &plan.strides;
+                gather_windows(dst, to, data, from, &group.window, group.pairs);
+            }
+        })
+    }))
+}
+
+/// Updates combined into `y`, which is row-major and nobody else's.
+fn write<T: Plain, U: Plain>(
+    op: &Scatter,
+    mut y: Tensor,
+    indices: Tensor,
+    u: &Tensor,
+    combine: impl Fn(T, U) -> T,
+) -> Result<Tensor> {
+    let plan = Plan::new("scatter", &op.windows, op.bounds, &Place::of::<T>(&y), indices, &Place::of::<U>(u))?;
+    let data = u.view::<U>().data();
+    let dst = y.exclusive::<T>().expect("the operand is owned");
+    for group in plan.groups {
+        let [from, to] = &plan.strides;
+        let pairs = group.pairs.into_iter().map(|(from, to)| (to, from));
+        scatter_windows(dst, to, data, from, &group.window, pairs, &combine);
+    }
+    Ok(y)
+}
+
+fn writing<T: Plain>(op: &Scatter, combine: fn(T, T) -> T) -> Kernel {
+    let op = op.clone();
+    kernel(move |_, [y, indices, u]| write::<T, T>(&op, owned::<T>(y)?, indices, &u, combine))
+}
+
+/// Half precision is combined in single precision and rounded once.
+fn writing_half<T: Plain + Number<Acc = f32>>(op: &Scatter, combine: fn(f32, f32) -> f32) -> Kernel {
+    let op = op.clone();
+    kernel(move |_, [y, indices, u]| {
+        let y = y.into_dense()?;
+        let wide = y.view::<T>().data().iter().map(|y| y.widen()).collect();
+        let wide = Tensor::from_vec::<f32>(y.shape().into(), wide);
+        let wide = write::<f32, T>(&op, wide, indices, &u, |y, u| combine(y, u.widen()))?;
+        let narrow = wide.view::<f32>().data().iter().map(|&y| T::narrow(y)).collect();
+        Ok(Tensor::from_vec::<T>(wide.shape().into(), narrow))
+    })
+}
+
+/// Windows combined into the operand.
+pub(crate) fn scatter(s: &Scatter, dtype: DType) -> Kernel {
+    let half: Option<fn(f32, f32) -> f32> = match s.combine {
+        Combine::Add => Some(|y, u| y + u),
+        Combine::Mul => Some(|y, u| y * u),
+        _ => None,
+    };
+    match (s.combine, half, dtype) {
+        (_, Some(f), DType::F16) => writing_half::<f16>(s, f),
+        (_, Some(f), DType::BF16) => writing_half::<bf16>(s, f),
+        (Combine::Set, ..) => for_any!(dtype, T => writing::<T>(s, |_, u| u)),
+        (Combine::Add, ..) => for_any!(dtype, T => writing::<T>(s, <T as Number>::plus)),
+        (Combine::Mul, ..) => for_any!(dtype, T => writing::<T>(s, <T as Number>::times)),
+        (Combine::Min, ..) => for_ordered!(dtype, T => writing::<T>(s, <T as Ordered>::minimum)),
+        (Combine::Max, ..) => for_ordered!(dtype, T => writing::<T>(s, <T as Ordered>::maximum)),
+    }
+}
+
+/// A linear recurrence along the updates of each place, in the wide type.
+fn recurrence<T: Plain, W>(r: &ScatterRecurrence, to: fn(T) -> W, of: fn(W) -> T) -> Kernel
+where
+    W: Copy + Default + Add<Output = W> + Mul<Output = W> + 'static,
+{
+    let r = r.clone();
+    Box::new(move |_, x| {
+        let [s, indices, a, b] = crate::kernel::operands(x);
+        let (s, a, b) = (s.into_dense()?, a.into_dense()?, b.into_dense()?);
+        let places = (Place::of::<T>(&s), Place::of::<T>(&a));
+        let plan = Plan::new("scatter_recurrence", &r.windows, r.bounds, &places.0, indices, &places.1)?;
+        let mut pairs = Vec::new();
+        plan.elements(|k, p| pairs.push((k, p)));
+        if r.reverse {
+            pairs.reverse();
+        }
+        let (factors, terms) = (a.view::<T>().data(), b.view::<T>().data());
+        let mut state: Vec<W> = s.view::<T>().data().iter().map(|&s| to(s)).collect();
+        let before = Tensor::build::<T>(a.shape().into(), |before| {
+            for (k, p) in pairs {
+                before[k] = of(state[p]);
+                state[p] = to(factors[k]) * state[p] + to(terms[k]);
+            }
+        })?;
+        let last = Tensor::from_vec::<T>(s.shape().into(), state.into_iter().map(of).collect());
+        Ok(smallvec![last, before])
+    })
+}
+
+/// A linear recurrence per place.
+pub(crate) fn scatter_recurrence(r: &ScatterRecurrence, dtype: DType) -> Kernel {
+    match dtype.kind() {
+        Kind::Complex => for_pair!(dtype, T => recurrence::<T, C128>(r, T::to, T::of)),
+        _ => for_real!(dtype, T => recurrence::<T, f64>(r, T::to, T::of)),
+    }
+}
