@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// A function applied: the symbols of its parameters are its own.
 pub(crate) fn call(cx: &Compiler<'_>, c: &Call) -> Result<Kernel> {
     let callee = cx.body(&c.callee)?;
-    Ok(Box::new(move |env, x| Ok(callee.call(x, env)?)))
+    Ok(Box::new(move |env, x| callee.call(x, env)))
 }
 
 /// One of several bodies.
