@@ -191,7 +191,7 @@ impl<'a> Problem<'a> {
     /// The bound of laws without differences for numbers of this size; what cancels leaves rounding errors of the size
     /// of what the function computes with.
     fn exact(&self, of: f64) -> f64 {
-        EXACT.max(32.0 * self.eps) * of + 16.0 * self.eps * self.size
+        EXACT.max(32.0 * self.eps) * of + 64.0 * self.eps * self.size
     }
 
     /// Compares a directional derivative with the differences of its curve; `size` is that of the curve's numbers.

@@ -1,0 +1,231 @@
+//! Random well-typed graphs, for property tests and fuzzing.
+//!
+//! A graph is grown one operation at a time beside the values that it computes at random arguments; an operation whose
+//! result would be huge or not finite is not taken, so most graphs stay where their operations are smooth. Extents are
+//! small, 0 and 1 among them, and some are symbols. Some operations are drawn with what they work on, bodies of control
+//! flow included; the others are samples of any operation ([`entries`](crate::ops::entries)), with operands moved a
+//! little by other values.
+
+mod steps;
+
+use super::numbers::Rng;
+use crate::array::Array;
+use crate::dtype::DType;
+use crate::emit::Emit;
+use crate::error::{Error, Result};
+use crate::graph::{Builder, Function};
+use crate::ops::{Constant, Op};
+use crate::primitive::Val;
+use crate::shape::{Dim, Env, Shape, Sym, Type};
+use crate::transform::Session;
+use steps::STEPS;
+
+/// A function and arguments for it.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The function.
+    pub function: Function,
+    /// Arguments at which all its values are finite and not large.
+    pub args: Vec<Array>,
+}
+
+/// Largest number that a value may hold.
+const LARGE: f64 = 100.0;
+
+/// Grows a graph of about this many operations. The same seed gives the same graph.
+///
+/// The error is a bug of an operation: a type rule that accepts extents in one place and refuses them in another.
+pub fn graph(seed: u64, steps: usize) -> Result<Case> {
+    let mut g = Grower::new(&format!("random{seed}"), Rng::new(seed), Env::default(), Vec::new());
+    for k in 0..4 {
+        let n = [2, 3, 2, 3, 4, 1, 1, 0][g.rng.below(8)];
+        if g.rng.chance(0.3) {
+            let name: Sym = format!("n{k}").into();
+            g.env.insert(name.clone(), n);
+            g.dims.push(Dim::sym(&name));
+        } else {
+            g.dims.push(n.into());
+        }
+    }
+    for _ in 0..1 + g.rng.below(3) {
+        g.param()?;
+    }
+    g.grow(steps);
+    g.finish()
+}
+
+/// A value of the graph and what it is at the arguments.
+struct Value {
+    val: Val,
+    now: Array,
+}
+
+struct Grower {
+    b: Builder,
+    rng: Rng,
+    env: Env,
+    values: Vec<Value>,
+    args: Vec<Array>,
+    dims: Vec<Dim>,
+    /// A body: its parameters are given.
+    closed: bool,
+    depth: usize,
+    fault: Option<Error>,
+}
+
+impl Grower {
+    fn new(name: &str, rng: Rng, env: Env, dims: Vec<Dim>) -> Grower {
+        let b = Builder::new(name, Session::default());
+        Grower { b, rng, env, dims, values: Vec::new(), args: Vec::new(), closed: false, depth: 0, fault: None }
+    }
+
+    fn grow(&mut self, steps: usize) {
+        for _ in 0..steps {
+            let step = STEPS[self.rng.below(STEPS.len())];
+            step(self);
+        }
+    }
+
+    fn ty(&self, k: usize) -> Type {
+        self.b.ty(self.values[k].val)
+    }
+
+    /// One of the values, a late one more often than not.
+    fn pick(&mut self) -> usize {
+        let n = self.values.len();
+        if self.rng.chance(0.5) { n - 1 - self.rng.below(n.min(3)) } else { self.rng.below(n) }
+    }
+
+    /// A value of exactly this type, if there is one besides `not`.
+    fn another(&mut self, ty: &Type, not: usize) -> Option<usize> {
+        let all: Vec<usize> = (0..self.values.len()).filter(|&k| k != not && self.ty(k) == *ty).collect();
+        (!all.is_empty()).then(|| all[self.rng.below(all.len())])
+    }
+
+    /// An extent; a symbol only if an argument has it.
+    fn random_dim(&mut self) -> Dim {
+        let d = self.dims[self.rng.below(self.dims.len())].clone();
+        let known = d.as_const().is_some() || self.values.iter().any(|v| self.b.ty(v.val).shape.contains(&d));
+        if known { d } else { 1.into() }
+    }
+
+    fn random_dtype(&mut self) -> DType {
+        use DType::*;
+        [F64, F64, F64, F64, F32, C128, F32, C64, I32, Bool, BF16, U8][self.rng.below(12)]
+    }
+
+    fn param(&mut self) -> Result<usize> {
+        let rank = self.rng.below(4);
+        let shape: Shape = (0..rank).map(|_| self.dims[self.rng.below(self.dims.len())].clone()).collect();
+        let dtype = if self.rng.chance(0.7) { DType::F64 } else { self.random_dtype() };
+        let ty = Type::new(dtype, shape);
+        let now = self.rng.array(&ty, &self.env)?;
+        Ok(self.bind(ty, now))
+    }
+
+    /// A new parameter with this argument, or where the parameters are given, a constant.
+    fn given(&mut self, now: &Array, constant: bool) -> Option<usize> {
+        match constant || self.closed {
+            true => self.apply(Constant::dense(now.clone()), &[]),
+            false => Some(self.bind(now.ty(), now.clone())),
+        }
+    }
+
+    /// A new parameter with this argument.
+    fn bind(&mut self, ty: Type, now: Array) -> usize {
+        let val = self.b.param(ty, Some(&format!("x{}", self.args.len())));
+        self.args.push(now.clone());
+        self.values.push(Value { val, now });
+        self.values.len() - 1
+    }
+
+    /// Adds an operation, if its results are fit to go on with; the position of the first one.
+    fn apply(&mut self, op: impl Into<Op>, x: &[usize]) -> Option<usize> {
+        let op = op.into();
+        let types: Vec<Type> = x.iter().map(|&k| self.ty(k)).collect();
+        let results = op.infer(&types).ok()?;
+        let now: Vec<Array> = x.iter().map(|&k| self.values[k].now.clone()).collect();
+        let concrete: Vec<Type> = now.iter().map(Array::ty).collect();
+        let env = &self.env;
+        let fixed = op.map_dims(&|d| d.eval(env).map_or_else(|_| d.clone(), Dim::Const));
+        let fixed = fixed.as_ref().unwrap_or(&op);
+        // Where an extent is unknown the operation may not fit these arguments; otherwise it must.
+        let unknown = types.iter().chain(&results).any(|t| t.shape.as_const().is_none());
+        if let Err(e) = fixed.infer(&concrete) {
+            self.fault = self.fault.take().or((!unknown).then_some(e));
+            return None;
+        }
+        let y = fixed.eval(&now, env).ok()?;
+        if y.iter().any(|a| !tame(a)) {
+            return None;
+        }
+        let bound = op.binds();
+        for (t, a) in results.iter().zip(&y) {
+            for (d, &n) in t.shape.iter().zip(a.shape()) {
+                if let Some(s) = d.as_sym().filter(|s| bound.contains(s)) {
+                    self.env.insert(s.clone(), n);
+                }
+            }
+        }
+        let vals: Vec<Val> = x.iter().map(|&k| self.values[k].val).collect();
+        let first = self.values.len();
+        for (val, now) in self.b.emit(op, &vals).into_iter().zip(y) {
+            self.values.push(Value { val, now });
+        }
+        Some(first)
+    }
+
+    /// Writes what a closure writes, one operation after another; the position of its result.
+    fn write(&mut self, x: &[usize], write: impl Fn(&dyn Emit, &[Val]) -> Val) -> Option<usize> {
+        let b = Builder::new("steps", Session::default());
+        let params: Vec<Val> = x.iter().map(|&k| b.param(self.ty(k), None)).collect();
+        let y = write(&b, &params);
+        let f = b.finish(&[y]).ok()?;
+        let mut at = vec![0; f.len()];
+        for (&p, &k) in f.params().iter().zip(x) {
+            at[p.index()] = k;
+        }
+        for e in f.eqns() {
+            let x: Vec<usize> = f.operands(e).iter().map(|v| at[v.index()]).collect();
+            let first = self.apply(e.op.clone(), &x)?;
+            for (i, r) in e.results().enumerate() {
+                at[r.index()] = first + i;
+            }
+        }
+        Some(at[f.results()[0].index()])
+    }
+
+    /// A body grown on some of the values, and these values.
+    fn body(&mut self) -> Option<(Function, Vec<usize>)> {
+        if self.depth == 2 {
+            return None;
+        }
+        let x: Vec<usize> = (0..1 + self.rng.below(3)).map(|_| self.pick()).collect();
+        let rng = Rng::new(self.rng.bits());
+        let mut inner = Grower::new("body", rng, self.env.clone(), self.dims.clone());
+        for &k in &x {
+            inner.bind(self.ty(k), self.values[k].now.clone());
+        }
+        (inner.closed, inner.depth) = (true, self.depth + 1);
+        inner.grow(5);
+        Some((inner.finish().ok()?.function, x))
+    }
+
+    /// The last values and some others as results.
+    fn finish(mut self) -> Result<Case> {
+        if let Some(e) = self.fault {
+            return Err(e.note(format!("in a random graph with {} values", self.values.len())));
+        }
+        let n = self.values.len();
+        let mut results: Vec<Val> = self.values[n - n.min(2)..].iter().map(|v| v.val).collect();
+        for _ in 0..self.rng.below(3) {
+            results.push(self.values[self.rng.below(n)].val);
+        }
+        Ok(Case { function: self.b.finish(&results)?, args: self.args })
+    }
+}
+
+/// Few numbers, none of them large.
+fn tame(a: &Array) -> bool {
+    a.len() <= 512 && (!a.dtype().has_tangent() || a.to_c128().iter().all(|z| z.norm() <= LARGE))
+}
