@@ -1,6 +1,7 @@
 //! Reductions, products, running operations, sorts, and the composites that are built of them: values, conventions,
 //! first and second derivatives.
 
+mod composites;
 mod dot;
 mod order;
 mod reduce;

@@ -1,0 +1,208 @@
+//! Softmax and what is built on it, activations, layer normalisation.
+
+use super::{Composite, in_f32, operands, option};
+use crate::array::Scalar;
+use crate::bail;
+use crate::dtype::{DType, Kind};
+use crate::emit::Emit;
+use crate::ops::Comparison;
+use crate::ops::support::{take_axes, take_axis};
+use crate::primitive::Val;
+use crate::shape::{Dim, Type};
+use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
+
+pub(super) static TABLE: &[Composite] = &[
+    Composite {
+        name: "softmax",
+        doc: "exp(x) / sum(exp(x)) along an axis.",
+        build: |cx, s, x| {
+            let ([x], axis) = (operands(s, x)?, take_axis(s)?);
+            Ok(vec![cx.softmax(x, axis)])
+        },
+    },
+    Composite {
+        name: "log_softmax",
+        doc: "x - log(sum(exp(x))) along an axis.",
+        build: |cx, s, x| {
+            let ([x], axis) = (operands(s, x)?, take_axis(s)?);
+            Ok(vec![cx.log_softmax(x, axis)])
+        },
+    },
+    Composite {
+        name: "cross_entropy",
+        doc: "-log softmax(x) at the labels: classes, or probabilities in the shape of x; `reduction` mean, sum or none.",
+        build: |cx, s, x| {
+            let ([x, labels], axis) = (operands(s, x)?, take_axis(s)?);
+            let rows = cx.cross_entropy(x, labels, axis);
+            let all: Vec<usize> = (0..cx.ty(rows).rank()).collect();
+            let reduction: String = option(s, "reduction", "mean".into())?;
+            Ok(vec![match reduction.as_str() {
+                "mean" => cx.mean(rows, &all),
+                "sum" => cx.reduce_sum(rows, &all),
+                "none" => rows,
+                _ => bail!(Attribute, "`cross_entropy` has no `reduction` = {reduction}; there are mean, sum, none"),
+            }])
+        },
+    },
+    Composite {
+        name: "layer_norm",
+        doc: "(x - mean) / sqrt(var + eps) over axes (the last by default), times a scale and plus a bias if given.",
+        build: |cx, s, x| {
+            let axes = if s.attrs.0.iter().any(|(n, _)| n == "axes") { take_axes(s)? } else { vec![take_axis(s)?] };
+            let eps = option(s, "eps", 1e-5)?;
+            match *x {
+                [x] => Ok(vec![cx.layer_norm(x, None, None, &axes, eps)]),
+                [x, scale] => Ok(vec![cx.layer_norm(x, Some(scale), None, &axes, eps)]),
+                [x, scale, bias] => Ok(vec![cx.layer_norm(x, Some(scale), Some(bias), &axes, eps)]),
+                _ => bail!(Arity, "`layer_norm` takes 1 to 3 operands (x, scale, bias), got {}", x.len()),
+            }
+        },
+    },
+    Composite {
+        name: "relu",
+        doc: "max(x, 0), with derivative 0 at 0.",
+        build: |cx, s, x| operands(s, x).map(|[x]| vec![cx.relu(x)]),
+    },
+    Composite {
+        name: "gelu",
+        doc: "x times the normal distribution function of x; `approximate = \"tanh\"` for the usual approximation.",
+        build: |cx, s, x| {
+            let [x] = operands(s, x)?;
+            let approximate: String = option(s, "approximate", "none".into())?;
+            Ok(vec![match approximate.as_str() {
+                "none" => cx.gelu(x),
+                "tanh" => cx.gelu_tanh(x),
+                _ => bail!(Attribute, "`gelu` has no `approximate` = {approximate}; there are none, tanh"),
+            }])
+        },
+    },
+    Composite { name: "silu", doc: "x / (1 + e^-x).", build: |cx, s, x| operands(s, x).map(|[x]| vec![cx.silu(x)]) },
+    Composite {
+        name: "softplus",
+        doc: "log(1 + e^x).",
+        build: |cx, s, x| operands(s, x).map(|[x]| vec![cx.softplus(x)]),
+    },
+    Composite {
+        name: "one_hot",
+        doc: "1 where the index along a new last axis of extent `depth` is the operand, else 0.",
+        build: |cx, s, x| {
+            let [x] = operands(s, x)?;
+            let (depth, dtype) = (s.attrs.get::<Dim>("depth")?, option(s, "dtype", DType::F32)?);
+            Ok(vec![cx.one_hot(x, &depth, dtype)])
+        },
+    },
+];
+
+impl dyn Emit + '_ {
+    /// `exp(x) / sum(exp(x))` along an axis.
+    pub fn softmax(&self, x: Val, axis: usize) -> Val {
+        in_f32(self, x, |x| {
+            let ty = self.ty(x);
+            let m = self.exponent_shift(x, &[axis]);
+            let e = self.exp(self.sub(x, self.spread(m, &ty, &[axis])));
+            self.div(e, self.spread(self.reduce_sum(e, &[axis]), &ty, &[axis]))
+        })
+    }
+
+    /// `x - log(sum(exp(x)))` along an axis.
+    pub fn log_softmax(&self, x: Val, axis: usize) -> Val {
+        in_f32(self, x, |x| {
+            let ty = self.ty(x);
+            let m = self.exponent_shift(x, &[axis]);
+            let shifted = self.sub(x, self.spread(m, &ty, &[axis]));
+            let sum = self.reduce_sum(self.exp(shifted), &[axis]);
+            self.sub(shifted, self.spread(self.log(sum), &ty, &[axis]))
+        })
+    }
+
+    /// `-log softmax(logits)` at the labels, along an axis, which goes. Labels are classes (integers, of the shape
+    /// without the axis; the result is NaN where a label is none of them) or probabilities (of the shape of `logits`).
+    pub fn cross_entropy(&self, logits: Val, labels: Val, axis: usize) -> Val {
+        in_f32(self, logits, |x| {
+            let (ty, of) = (self.ty(x), self.ty(labels));
+            let log_p = self.log_softmax(x, axis);
+            let zero = self.number(log_p, 0.0);
+            if of.dtype.kind() != Kind::Int {
+                // Probability zero of the impossible costs nothing.
+                let p = self.convert(labels, ty.dtype);
+                let nothing = self.and(
+                    self.compare(p, Comparison::Eq, zero),
+                    self.compare(log_p, Comparison::Eq, self.number(log_p, f64::NEG_INFINITY)),
+                );
+                let term = self.mul(p, self.select(nothing, zero, log_p));
+                return self.neg(self.reduce_sum(term, &[axis]));
+            }
+            let class = self.iota(&ty.with_dtype(of.dtype), axis);
+            let here = self.compare(self.spread(labels, &ty, &[axis]), Comparison::Eq, class);
+            let at_label = self.reduce_sum(self.select(here, log_p, zero), &[axis]);
+            let known = self.reduce_any(here, &[axis]);
+            self.neg(self.select(known, at_label, self.number(at_label, f64::NAN)))
+        })
+    }
+
+    /// `(x - mean) / sqrt(var + eps)` over axes, times `scale` and plus `bias`, which have the shape of these axes.
+    pub fn layer_norm(&self, x: Val, scale: Option<Val>, bias: Option<Val>, axes: &[usize], eps: f64) -> Val {
+        in_f32(self, x, |x| {
+            let ty = self.ty(x);
+            let d = self.sub(x, self.spread(self.mean(x, axes), &ty, axes));
+            let var = self.mean(self.abs2(d), axes);
+            let rate = self.convert(self.rsqrt(self.add(var, self.number(var, eps))), ty.dtype);
+            let mut y = self.mul(d, self.spread(rate, &ty, axes));
+            let along = |v: Val| self.broadcast_in_dim(self.convert(v, ty.dtype), &ty.shape, axes);
+            if let Some(scale) = scale {
+                y = self.mul(y, along(scale));
+            }
+            if let Some(bias) = bias {
+                y = self.add(y, along(bias));
+            }
+            y
+        })
+    }
+
+    /// `max(x, 0)`, with derivative 0 at 0; NaN stays.
+    pub fn relu(&self, x: Val) -> Val {
+        let zero = self.full_like(x, Scalar::I(0));
+        self.select(self.compare(x, Comparison::Le, zero), zero, x)
+    }
+
+    /// `x Φ(x)` with the normal distribution function, by `erfc`: no cancellation for negative `x`.
+    pub fn gelu(&self, x: Val) -> Val {
+        in_f32(self, x, |x| {
+            let tail = self.erfc(self.scale_by(-FRAC_1_SQRT_2, x));
+            self.mul(self.scale_by(0.5, x), tail)
+        })
+    }
+
+    /// The approximation `x (1 + tanh u) / 2` with `u = sqrt(2/π) (x + 0.044715 x³)`, which is `x / (1 + e^-2u)`.
+    pub fn gelu_tanh(&self, x: Val) -> Val {
+        in_f32(self, x, |x| {
+            let c = FRAC_2_SQRT_PI * FRAC_1_SQRT_2;
+            let poly = self.add(self.number(x, 2.0 * c), self.scale_by(2.0 * c * 0.044715, self.square(x)));
+            self.mul(x, self.logistic(self.mul(x, poly)))
+        })
+    }
+
+    /// `x / (1 + e^-x)`.
+    pub fn silu(&self, x: Val) -> Val {
+        self.mul(x, self.logistic(x))
+    }
+
+    /// `log(1 + e^x)`.
+    pub fn softplus(&self, x: Val) -> Val {
+        in_f32(self, x, |x| {
+            let zero = self.number(x, 0.0);
+            let positive = self.compare(x, Comparison::Gt, zero);
+            // log1p(e^-|x|), each sign with its own analytic form.
+            let tail = self.log1p(self.exp(self.select(positive, self.neg(x), x)));
+            self.add(self.select(positive, x, zero), tail)
+        })
+    }
+
+    /// 1 where the index along a new last axis of extent `depth` is `labels`, else 0.
+    pub fn one_hot(&self, labels: Val, depth: &Dim, dtype: DType) -> Val {
+        let of = self.ty(labels);
+        let ty: Type = of.with_shape(of.shape.iter().chain([depth]).cloned().collect::<Vec<_>>());
+        let here = self.compare(self.spread(labels, &ty, &[of.rank()]), Comparison::Eq, self.iota(&ty, of.rank()));
+        self.convert(here, dtype)
+    }
+}

@@ -1,0 +1,268 @@
+//! Means and spreads, norms, log-sum-exp, order statistics.
+
+use super::{Composite, extent, in_f32, operands, option, reduced};
+use crate::array::Scalar;
+use crate::bail;
+use crate::dtype::DType;
+use crate::emit::Emit;
+use crate::ops::support::take_axis;
+use crate::ops::{Bounds, Comparison, Reduction};
+use crate::primitive::Val;
+use crate::shape::Dim;
+
+pub(super) static TABLE: &[Composite] = &[
+    Composite {
+        name: "reduce",
+        doc: "The reduction named by `op`: sum, mean, prod, max, min, any, all, and, or, xor.",
+        build: |cx, s, x| {
+            let op: String = s.attrs.get("op")?;
+            let op = match op.as_str() {
+                "sum" => Reduction::Sum,
+                "prod" => Reduction::Prod,
+                "max" => Reduction::Max,
+                "min" => Reduction::Min,
+                "any" => Reduction::Any,
+                "all" => Reduction::All,
+                "and" => Reduction::And,
+                "or" => Reduction::Or,
+                "xor" => Reduction::Xor,
+                "mean" => return reduced(cx, s, x, |x, axes| cx.mean(x, axes)),
+                _ => bail!(
+                    Attribute,
+                    "`reduce` has no `op` = {op}; there are sum, mean, prod, max, min, any, all, and, or, xor"
+                ),
+            };
+            reduced(cx, s, x, |x, axes| cx.reduce(op, x, axes))
+        },
+    },
+    Composite {
+        name: "mean",
+        doc: "The mean over axes.",
+        build: |cx, s, x| reduced(cx, s, x, |x, axes| cx.mean(x, axes)),
+    },
+    Composite {
+        name: "var",
+        doc: "The mean square distance from the mean over axes: sum |x - mean|² / (n - ddof).",
+        build: |cx, s, x| {
+            let ddof = option(s, "ddof", 0.0)?;
+            reduced(cx, s, x, |x, axes| cx.var(x, axes, ddof))
+        },
+    },
+    Composite {
+        name: "std",
+        doc: "The square root of the variance over axes; its gradient is 0 at a constant.",
+        build: |cx, s, x| {
+            let ddof = option(s, "ddof", 0.0)?;
+            reduced(cx, s, x, |x, axes| cx.std(x, axes, ddof))
+        },
+    },
+    Composite {
+        name: "norm",
+        doc: "The 2-norm over axes, sqrt(sum |x|²), without overflow; its gradient is 0 at 0.",
+        build: |cx, s, x| reduced(cx, s, x, |x, axes| cx.norm(x, axes)),
+    },
+    Composite {
+        name: "logsumexp",
+        doc: "log(sum(exp(x))) over axes.",
+        build: |cx, s, x| reduced(cx, s, x, |x, axes| cx.logsumexp(x, axes)),
+    },
+    Composite {
+        name: "masked_logsumexp",
+        doc: "log(sum(exp(x))) over axes, of the elements where the mask (the second operand) is true; gradient 0 for none.",
+        build: |cx, s, x| {
+            let [x, mask] = operands(s, x)?;
+            reduced(cx, s, &[x], |x, axes| cx.masked_logsumexp(x, mask, axes))
+        },
+    },
+    Composite {
+        name: "median",
+        doc: "The middle element along an axis, for even numbers the mean of the middle two.",
+        build: |cx, s, x| {
+            let axis = take_axis(s)?;
+            s.attrs.0.push(("axis".into(), axis.into()));
+            reduced(cx, s, x, |x, _| cx.median(x, axis))
+        },
+    },
+    Composite {
+        name: "max_with_index",
+        doc: "The maximum along an axis and its position, the first of equal ones, which gets all of the gradient.",
+        build: |cx, s, x| {
+            let ([x], axis) = (operands(s, x)?, take_axis(s)?);
+            let i = cx.argmax(x, axis);
+            Ok(vec![cx.pick_along(x, i, axis), i])
+        },
+    },
+    Composite {
+        name: "min_with_index",
+        doc: "The minimum along an axis and its position, the first of equal ones, which gets all of the gradient.",
+        build: |cx, s, x| {
+            let ([x], axis) = (operands(s, x)?, take_axis(s)?);
+            let i = cx.argmin(x, axis);
+            Ok(vec![cx.pick_along(x, i, axis), i])
+        },
+    },
+    Composite {
+        name: "argsort",
+        doc: "The positions, as i64, at which the sorted elements along an axis were.",
+        build: |cx, s, x| {
+            let ([x], axis) = (operands(s, x)?, take_axis(s)?);
+            Ok(vec![cx.argsort(x, axis, option(s, "descending", false)?)])
+        },
+    },
+    Composite {
+        name: "top_k",
+        doc: "The `k` greatest elements along an axis, greatest first, and their positions.",
+        build: |cx, s, x| {
+            let ([x], axis, k) = (operands(s, x)?, take_axis(s)?, s.attrs.get::<Dim>("k")?);
+            let (values, positions) = cx.top_k(x, axis, &k);
+            Ok(vec![values, positions])
+        },
+    },
+];
+
+/// `max |x|`-like shifts: zero where they are not finite.
+fn finite_or_zero(cx: &dyn Emit, m: Val) -> Val {
+    cx.select(cx.is_finite(m), m, cx.full_like(m, 0.0))
+}
+
+impl dyn Emit + '_ {
+    /// The mean over axes, which go. Of no elements: NaN.
+    pub fn mean(&self, x: Val, axes: &[usize]) -> Val {
+        in_f32(self, x, |x| {
+            let n = extent(&self.ty(x), axes);
+            let y = self.reduce_sum(x, axes);
+            self.div(y, self.extent(&self.ty(y), &n))
+        })
+    }
+
+    /// `n - ddof` over axes, not below zero, of the type of `like`.
+    fn degrees(&self, x: Val, axes: &[usize], ddof: f64, like: Val) -> Val {
+        let (n, ty) = (extent(&self.ty(x), axes), self.ty(like));
+        match n.as_const() {
+            Some(n) => self.full(&ty, (n as f64 - ddof).max(0.0)),
+            None => self.maximum(self.sub(self.extent(&ty, &n), self.full(&ty, ddof)), self.full(&ty, 0.0)),
+        }
+    }
+
+    /// The variance over axes, which go: `sum |x - mean|² / (n - ddof)`; real, also of complex numbers.
+    pub fn var(&self, x: Val, axes: &[usize], ddof: f64) -> Val {
+        in_f32(self, x, |x| {
+            let d = self.sub(x, self.spread(self.mean(x, axes), &self.ty(x), axes));
+            let y = self.reduce_sum(self.abs2(d), axes);
+            self.div(y, self.degrees(x, axes, ddof, y))
+        })
+    }
+
+    /// The standard deviation over axes, which go. At a constant it is 0, with gradient 0.
+    pub fn std(&self, x: Val, axes: &[usize], ddof: f64) -> Val {
+        in_f32(self, x, |x| {
+            let ty = self.ty(x);
+            let centre = |x: Val| self.sub(x, self.spread(self.mean(x, axes), &ty, axes));
+            // Centred twice, the first time as a mere shift: the distances from a rounded mean of a constant are equal
+            // and tiny, so that their own mean is exact and what is left is 0.
+            let shift = self.stop_gradient(self.mean(self.stop_gradient(x), axes));
+            let d = centre(self.sub(x, self.spread(shift, &ty, axes)));
+            let y = self.norm(d, axes);
+            self.div(y, self.sqrt(self.degrees(x, axes, ddof, y)))
+        })
+    }
+
+    /// The 2-norm over axes, which go: `sqrt(sum |x|²)`, real. At 0 it has gradient 0.
+    pub fn norm(&self, x: Val, axes: &[usize]) -> Val {
+        in_f32(self, x, |x| {
+            let ty = self.ty(x);
+            if axes.is_empty() {
+                return self.abs(x);
+            }
+            // A power of two near the greatest element: exact to scale by, and squares stay in range.
+            let greatest = self.max_or_least(self.abs(self.stop_gradient(x)), axes);
+            let scale = self.exp2(self.floor(self.log2(greatest)));
+            let (zero, one) = (self.full_like(scale, 0.0), self.full_like(scale, 1.0));
+            let usable = self.and(self.is_finite(scale), self.compare(scale, Comparison::Gt, zero));
+            let scale = self.stop_gradient(self.select(usable, scale, one));
+            let z = self.div(x, self.convert(self.spread(scale, &ty.with_dtype(ty.dtype.real()), axes), ty.dtype));
+            let sum = self.reduce_sum(self.abs2(z), axes);
+            let at_zero = self.compare(sum, Comparison::Eq, zero);
+            let root = self.sqrt(self.select(at_zero, one, sum));
+            self.mul(scale, self.select(at_zero, zero, root))
+        })
+    }
+
+    /// The greatest real part over axes, as a shift for exponentials.
+    pub(super) fn exponent_shift(&self, x: Val, axes: &[usize]) -> Val {
+        let m = finite_or_zero(self, self.max_or_least(self.real(self.stop_gradient(x)), axes));
+        self.convert(self.stop_gradient(m), self.ty(x).dtype)
+    }
+
+    /// `log(sum(exp(x)))` over axes, which go. Of no element but -inf: -inf, with gradient NaN.
+    pub fn logsumexp(&self, x: Val, axes: &[usize]) -> Val {
+        in_f32(self, x, |x| {
+            let ty = self.ty(x);
+            let m = self.exponent_shift(x, axes);
+            let e = self.exp(self.sub(x, self.spread(m, &ty, axes)));
+            self.add(self.log(self.reduce_sum(e, axes)), m)
+        })
+    }
+
+    /// `log(sum(exp(x)))` over axes, of the elements where `mask` is true. Of none: -inf, with gradient 0.
+    pub fn masked_logsumexp(&self, x: Val, mask: Val, axes: &[usize]) -> Val {
+        in_f32(self, x, |x| {
+            let ty = self.ty(x);
+            let least = self.full_like(x, f64::NEG_INFINITY);
+            let m = self.exponent_shift(self.select(mask, x, least), axes);
+            let shift = self.spread(m, &ty, axes);
+            // Elements that do not count are at the shift, so that their exponential is tame, and then nothing.
+            let e = self.exp(self.sub(self.select(mask, x, shift), shift));
+            let sum = self.reduce_sum(self.select(mask, e, self.full_like(e, 0.0)), axes);
+            let none = self.compare(sum, Comparison::Eq, self.full_like(sum, 0.0));
+            let log = self.log(self.select(none, self.full_like(sum, 1.0), sum));
+            self.select(none, self.full_like(sum, f64::NEG_INFINITY), self.add(log, m))
+        })
+    }
+
+    /// The middle element along an axis, which goes; for an even number of them the mean of the middle two. NaN if there
+    /// is one.
+    pub fn median(&self, x: Val, axis: usize) -> Val {
+        let sorted = self.sort(x, axis, false);
+        let Some(n) = self.ty(x).shape.get(axis).cloned() else { return sorted };
+        let one = Dim::Const(1);
+        let (low, high) = ((n.clone() - one.clone()).floor_div(2), n.floor_div(2));
+        let at = |i: Dim| self.index_axis(sorted, axis, i);
+        let middle = match low.same(&high) {
+            Some(true) => at(low),
+            _ => {
+                let half = |v: Val| self.mul(v, self.full_like(v, 0.5));
+                self.add(half(at(low)), half(at(high)))
+            }
+        };
+        // NaN is sorted to the end.
+        let last = at(n - one);
+        self.select(self.compare(last, Comparison::Eq, last), middle, last)
+    }
+
+    /// `x[.., i, ..]` with an index for every line along `axis`, which goes.
+    pub fn pick_along(&self, x: Val, indices: Val, axis: usize) -> Val {
+        let ty = self.ty(indices);
+        let mut shape = ty.shape.to_vec();
+        shape.insert(axis.min(shape.len()), Dim::Const(1));
+        let y = self.take_along_axis(x, self.reshape(indices, &shape), axis, Bounds::Clip);
+        self.reshape(y, &ty.shape)
+    }
+
+    /// The `k` greatest elements along an axis, greatest first (NaN last), and their positions as `i64`.
+    pub fn top_k(&self, x: Val, axis: usize, k: &Dim) -> (Val, Val) {
+        let ty = self.ty(x);
+        if axis >= ty.rank() {
+            let bad = self.sort(x, axis, true);
+            return (bad, bad);
+        }
+        let sorted = self.sort_by(&[x, self.iota(&ty.with_dtype(DType::I64), axis)], axis, 1, true);
+        let first = |v: Val| self.slice_axis(v, axis, 0, k.clone());
+        (first(sorted[0]), first(sorted[1]))
+    }
+
+    /// `c` everywhere, of the type of `like`.
+    pub(super) fn number(&self, like: Val, c: f64) -> Val {
+        self.full_like(like, Scalar::F(c))
+    }
+}
