@@ -417,3 +417,419 @@ fn nested_bodies_cannot_be_endless() {
     let small = std::thread::Builder::new().stack_size(512 << 10);
     small.spawn(move || derivative(&derivative(&f))).unwrap().join().unwrap();
 }
+
+// Scans.
+
+/// `f` applied `n` times, as one equation after another.
+fn times(n: usize, x: Val, f: impl Fn(usize, Val) -> Val) -> Val {
+    (0..n).fold(x, |x, i| f(i, x))
+}
+
+/// Two functions of the same arguments agree, with their first and second derivatives.
+fn agree(a: &Function, b: &Function, x: &[Array], tol: f64) {
+    let same = |a: &Function, b: &Function, x: &[Array]| {
+        let (a, b) = (run(a, x), run(b, x));
+        for (a, b) in a.iter().flatten().zip(b.iter().flatten()) {
+            close(*a, *b, tol);
+        }
+    };
+    same(a, b, x);
+    let wrt = |f: &Function| f.params().iter().copied().filter(|&p| f.ty(p).dtype == DType::F64).collect::<Vec<_>>();
+    let y: Vec<Array> = reference::run(a, x).unwrap().into_iter().filter(|y| y.dtype() == DType::F64).collect();
+    let ct: Vec<Array> = y.iter().enumerate().map(|(k, y)| like(y, 40 + k as u64)).collect();
+    let (ga, gb) = (vjp(&ad(), a, &wrt(a)).unwrap(), vjp(&ad(), b, &wrt(b)).unwrap());
+    let with_ct = [x, &ct].concat();
+    same(&ga, &gb, &with_ct);
+    let t: Vec<Array> = with_ct.iter().filter(|x| x.dtype() == DType::F64).map(|x| like(x, 9)).collect();
+    let (ja, jb) = (jvp(&ad(), &ga, &wrt(&ga)).unwrap(), jvp(&ad(), &gb, &wrt(&gb)).unwrap());
+    same(&ja, &jb, &[&with_ct[..], &t].concat());
+    let back = |g: &Function| vjp(&ad(), g, &wrt(g)).unwrap();
+    same(
+        &back(&ga),
+        &back(&gb),
+        &[&with_ct[..], &x.iter().filter(|x| x.dtype() == DType::F64).cloned().collect::<Vec<_>>()].concat(),
+    );
+}
+
+#[test]
+fn scan_of_length_zero() {
+    // Line 86.
+    let f = build(&[f64s(&[]), f64s(&[0])], |cx, x| {
+        let (c, ys) = cx.scan(&[], &x[..1], &x[1..], &Dim::Const(0), false, |cx, _, c, x| {
+            (vec![cx.mul(c[0], x[0])], vec![cx.sin(c[0])])
+        });
+        vec![cx.add(c[0], cx.reduce_sum(ys[0], &[0]))]
+    });
+    let g = grad(&ad(), &f, f.params()).unwrap();
+    let y = run(&g, &[Array::scalar(3.0), Array::vector(Vec::<f64>::new())]);
+    assert_eq!(y, [vec![1.0], vec![]]);
+}
+
+#[test]
+fn scan_without_carry() {
+    // Line 87.
+    let f = build(&[f64s(&[3])], |cx, x| {
+        let (_, ys) = cx.scan(&[], &[], x, &Dim::Const(3), false, |cx, _, _, x| (vec![], vec![cx.mul(x[0], x[0])]));
+        vec![cx.reduce_sum(ys[0], &[0])]
+    });
+    assert_eq!(run(&derivative(&f), &[Array::vector(vec![0.0, 1.0, 2.0])])[0], [0.0, 2.0, 4.0]);
+}
+
+#[test]
+fn scan_that_only_uses_a_constant() {
+    // Line 88: w^4.
+    let f = scalar(|cx, w| {
+        let one = cx.full_like(w, 1.0);
+        cx.scan(&[w], &[one], &[], &Dim::Const(4), false, |cx, w, c, _| (vec![cx.mul(c[0], w[0])], vec![])).0[0]
+    });
+    let g = derivative(&f);
+    assert_eq!((at(&f, 2.0), at(&g, 2.0), at(&derivative(&g), 2.0)), (16.0, 32.0, 48.0));
+    laws(&f, &[Array::scalar(1.3)]);
+}
+
+#[test]
+fn a_carry_that_gets_its_tangent_late() {
+    // Line 89.
+    let f = scalar(|cx, w| {
+        let zero = cx.full_like(w, 0.0);
+        cx.scan(&[w], &[zero, zero], &[], &Dim::Const(3), false, |cx, w, c, _| (vec![c[1], cx.add(c[1], w[0])], vec![]))
+            .0[0]
+    });
+    assert_eq!((at(&f, 5.0), at(&derivative(&f), 5.0)), (10.0, 2.0));
+}
+
+/// A recurrence with a constant that does not change, rows, an integer counter, and everything returned.
+fn recurrence(reverse: bool) -> Function {
+    build(&[f64s(&[2]), f64s(&[2]), f64s(&[4, 2])], |cx, x| {
+        let zero = cx.full(&Type::scalar(DType::I64), 0i64);
+        let (c, ys) = cx.scan(&x[..1], &[x[1], zero], &x[2..], &Dim::Const(4), reverse, |cx, w, c, x| {
+            let h = cx.tanh(cx.add(cx.mul(cx.sin(w[0]), c[0]), x[0]));
+            let scaled = cx.mul(h, cx.broadcast_to(cx.convert(c[1], DType::F64), &cx.ty(h).shape));
+            (vec![h, cx.add(c[1], cx.full_like(c[1], 1i64))], vec![scaled, c[1], x[0]])
+        });
+        [c, ys].concat()
+    })
+}
+
+#[test]
+fn scan_with_everything() {
+    // Lines 90 and 91: any result may be the seeded one, integers have none.
+    let x =
+        [Array::vector(numbers(2, 1)), Array::vector(numbers(2, 2)), Array::from_vec([4, 2], numbers(8, 3)).unwrap()];
+    for reverse in [false, true] {
+        let f = recurrence(reverse);
+        assert_eq!(run(&f, &x)[3], if reverse { [3.0, 2.0, 1.0, 0.0] } else { [0.0, 1.0, 2.0, 3.0] });
+        laws(&f, &x);
+        batches(&f, &x, 3);
+        for only in [0, 2, 4] {
+            laws(&f.clone().with_results(&[f.results()[only]]), &x);
+        }
+        let unrolled = build(&[f64s(&[2]), f64s(&[2]), f64s(&[4, 2])], |cx, x| {
+            let row = |i: usize| {
+                let pick =
+                    cx.constant(Array::from_vec([4, 2], (0..8).map(|k| f64::from(k / 2 == i)).collect()).unwrap());
+                cx.reduce_sum(cx.mul(pick, x[2]), &[0])
+            };
+            let order = |i: usize| if reverse { 3 - i } else { i };
+            vec![times(4, x[1], |i, h| cx.tanh(cx.add(cx.mul(cx.sin(x[0]), h), row(order(i)))))]
+        });
+        agree(&f.clone().with_results(&f.results()[..1]), &unrolled, &x, 1e-12);
+    }
+}
+
+#[test]
+fn scan_saves_what_does_not_change_once() {
+    let f = recurrence(false);
+    let g = vjp(&ad(), &f.clone().with_results(&f.results()[..1]), &f.params()[..1]).unwrap();
+    // cos(w) is computed outside the loop.
+    assert!(g.eqns().iter().any(|e| e.op.name() == "cos"));
+}
+
+#[test]
+fn scan_of_any_length() {
+    let n = Dim::sym("n");
+    let f = build(&[f64s(&[]), Type::new(DType::F64, vec![n.clone()])], |cx, x| {
+        let (c, ys) = cx.scan(&[], &x[..1], &x[1..], &n, false, |cx, _, c, x| {
+            (vec![cx.sin(cx.mul(c[0], x[0]))], vec![cx.mul(c[0], c[0])])
+        });
+        vec![cx.add(c[0], cx.reduce_sum(ys[0], &[0]))]
+    });
+    for n in [0, 1, 5] {
+        let x = [Array::scalar(0.8), Array::vector(numbers(n, 4))];
+        laws(&f, &x);
+        batches(&f, &x, 2);
+    }
+    let e = reference::run(&f, &[Array::scalar(0.8)]).unwrap_err();
+    assert_eq!(e.code(), Code::Arity);
+}
+
+#[test]
+fn scans_nest() {
+    // A scan in a scan, branches and a checkpoint inside; against the same unrolled.
+    let inner = |cx: &dyn Emit, w: Val, c: Val| {
+        cx.scan(&[w], &[c], &[], &Dim::Const(3), false, |cx, w, c, _| (vec![cx.sin(cx.mul(c[0], w[0]))], vec![])).0[0]
+    };
+    let step = |cx: &dyn Emit, w: Val, c: Val| {
+        let y = cx.checkpoint(&[w, c], |cx, x| vec![cx.add(cx.exp(x[0]), cx.cos(x[1]))])[0];
+        let p = positive(cx, c);
+        cx.cond(p, &[w, y], |cx, x| vec![cx.mul(x[0], x[1])], |cx, x| vec![cx.neg(x[1])])[0]
+    };
+    let looped = build(&[f64s(&[]), f64s(&[])], |cx, x| {
+        let (c, ys) = cx.scan(&x[..1], &x[1..], &[], &Dim::Const(3), false, |cx, w, c, _| {
+            let c = inner(cx, w[0], step(cx, w[0], c[0]));
+            (vec![c], vec![cx.mul(c, c)])
+        });
+        vec![cx.add(c[0], cx.reduce_sum(ys[0], &[0]))]
+    });
+    let unrolled = build(&[f64s(&[]), f64s(&[])], |cx, x| {
+        let (mut c, mut s) = (x[1], cx.full_like(x[1], 0.0));
+        for _ in 0..3 {
+            c = times(3, step(cx, x[0], c), |_, c| cx.sin(cx.mul(c, x[0])));
+            s = cx.add(s, cx.mul(c, c));
+        }
+        vec![cx.add(c, s)]
+    });
+    for (w, c) in [(0.7, 0.4), (0.7, -0.4), (-0.8, 0.3)] {
+        agree(&looped, &unrolled, &[Array::scalar(w), Array::scalar(c)], 1e-12);
+        laws(&looped, &[Array::scalar(w), Array::scalar(c)]);
+    }
+    batches(&looped, &[Array::scalar(0.7), Array::scalar(0.4)], 4);
+}
+
+#[test]
+fn a_gradient_inside_a_body() {
+    // The step of a scan is itself a gradient step; the derivative of the whole goes through it.
+    let loss = build(&[f64s(&[]), f64s(&[])], |cx, x| vec![cx.sin(cx.mul(x[0], cx.mul(x[1], x[1])))]);
+    let g = grad(&ad(), &loss, &loss.params()[1..]).unwrap();
+    let f = build(&[f64s(&[]), f64s(&[])], |cx, x| {
+        cx.scan(&x[..1], &x[1..], &[], &Dim::Const(3), false, |cx, w, c, _| {
+            let step = cx.inline(&g, &[w[0], c[0]])[0];
+            (vec![cx.sub(c[0], cx.mul(cx.full_like(step, 0.1), step))], vec![])
+        })
+        .0
+    });
+    let unrolled = build(&[f64s(&[]), f64s(&[])], |cx, x| {
+        vec![times(3, x[1], |_, c| cx.sub(c, cx.mul(cx.full_like(c, 0.1), cx.inline(&g, &[x[0], c])[0])))]
+    });
+    agree(&f, &unrolled, &[Array::scalar(0.7), Array::scalar(0.9)], 1e-12);
+}
+
+#[test]
+fn carries_keep_their_type() {
+    let b = Builder::new("f", ad().session());
+    let cx: &dyn Emit = &b;
+    let x = b.param(f64s(&[2]), None);
+    let y = cx.scan(&[], &[x], &[], &Dim::Const(3), false, |cx, _, c, _| (vec![cx.reduce_sum(c[0], &[0])], vec![])).0;
+    let e = b.finish(&y).unwrap_err();
+    assert_eq!(e.code(), Code::CarryMismatch);
+    assert!(e.message().contains("f64[2] but the body returns f64[]"), "{e}");
+}
+
+// While loops.
+
+/// `c *= x`, `n` times.
+fn power() -> Function {
+    build(&[Type::scalar(DType::I64), f64s(&[]), f64s(&[])], |cx, x| {
+        let zero = cx.full(&Type::scalar(DType::I64), 0i64);
+        let y = cx.while_loop(
+            &x[..2],
+            &[zero, x[2]],
+            |cx, w, c| cx.compare(c[0], Comparison::Lt, w[0]),
+            |cx, w, c| vec![cx.add(c[0], cx.full_like(c[0], 1i64)), cx.mul(c[1], w[1])],
+        );
+        vec![y[1]]
+    })
+}
+
+#[test]
+fn while_forward_and_backward() {
+    // Lines 81 and 82: x^(n+1).
+    let f = power();
+    let f = build(&[Type::scalar(DType::I64), f64s(&[])], |cx, x| cx.inline(&f, &[x[0], x[1], x[1]]));
+    let j = jvp(&ad(), &f, &f.params()[1..]).unwrap();
+    let g = grad(&ad(), &f, &f.params()[1..]).unwrap();
+    let h = grad(&ad(), &g, &g.params()[1..]).unwrap();
+    for (n, want) in [(2i64, (8.0, 12.0, 12.0)), (0, (2.0, 1.0, 0.0)), (-3, (2.0, 1.0, 0.0))] {
+        let n = Array::scalar(n);
+        assert_eq!(run(&j, &[n.clone(), Array::scalar(2.0), Array::scalar(1.0)]), [vec![want.0], vec![want.1]]);
+        assert_eq!(run(&g, &[n.clone(), Array::scalar(2.0)])[0], [want.1]);
+        assert_eq!(run(&h, &[n.clone(), Array::scalar(2.0)])[0], [want.2]);
+    }
+    // The constant of a loop that does not run has gradient zero.
+    let g = vjp(&ad(), &power(), &power().params()[1..]).unwrap();
+    let x = [Array::scalar(0i64), Array::scalar(3.0), Array::scalar(2.0), Array::scalar(1.0)];
+    assert_eq!(run(&g, &x), [[0.0], [1.0]]);
+}
+
+#[test]
+fn while_whose_trips_depend_on_the_argument() {
+    // Line 83: the derivative of the taken path.
+    let f = scalar(|cx, x| {
+        let small = |cx: &dyn Emit, _: &[Val], c: &[Val]| cx.compare(c[0], Comparison::Lt, cx.full_like(c[0], 10.0));
+        cx.while_loop(&[], &[x], small, |cx, _, c| vec![cx.mul(c[0], c[0])])[0]
+    });
+    for (x, n) in [(1.5, 3), (3.0, 2), (11.0, 0)] {
+        laws(&f, &[Array::scalar(x)]);
+        let p = 2f64.powi(n);
+        close(at(&derivative(&f), x), p * x.powf(p - 1.0), 1e-13);
+    }
+    batches(&f, &[Array::scalar(1.5)], 4);
+}
+
+#[test]
+fn fori_with_bounds_known_now_or_later() {
+    // Line 84.
+    let body = |cx: &dyn Emit, w: &[Val], i: Val, c: &[Val]| {
+        let i = cx.convert(i, DType::F64);
+        vec![cx.add(cx.mul(c[0], w[0]), cx.sin(i))]
+    };
+    let known = build(&[f64s(&[]), f64s(&[])], |cx, x| cx.fori(2, 5, &x[..1], &x[1..], body));
+    let later = build(&[f64s(&[]), f64s(&[])], |cx, x| {
+        let hi = cx.full(&Type::scalar(DType::I64), 5i64);
+        cx.fori(2, hi, &x[..1], &x[1..], body)
+    });
+    agree(&known, &later, &[Array::scalar(0.7), Array::scalar(1.2)], 1e-14);
+    assert_eq!((count(&known, "while"), count(&later, "scan")), (0, 0));
+    let f = build(&[Type::scalar(DType::I64), f64s(&[])], |cx, x| {
+        cx.fori(0, x[0], &x[1..], &x[1..], |cx, w, _, c| vec![cx.mul(c[0], w[0])])
+    });
+    let g = grad(&ad(), &f, &f.params()[1..]).unwrap();
+    assert_eq!(run(&g, &[Array::scalar(2i64), Array::scalar(2.0)])[0], [12.0]);
+}
+
+#[test]
+fn while_in_scan_against_unrolled() {
+    // Line 85, and a while in a while, two of them side by side.
+    let trips = |cx: &dyn Emit, n: i64, w: &[Val], c: Val, f: &dyn Fn(&dyn Emit, Val, Val) -> Val| {
+        let hi = cx.full(&Type::scalar(DType::I64), n);
+        cx.fori(0, hi, w, &[c], |cx, w, _, c| vec![f(cx, w[0], c[0])])[0]
+    };
+    let a = |cx: &dyn Emit, w: Val, c: Val| cx.sin(cx.mul(c, w));
+    let b = |cx: &dyn Emit, w: Val, c: Val| cx.add(cx.cos(c), w);
+    let looped = build(&[f64s(&[]), f64s(&[])], |cx, x| {
+        cx.scan(&x[..1], &x[1..], &[], &Dim::Const(2), false, |cx, w, c, _| {
+            let c = trips(cx, 3, w, c[0], &a);
+            let c = trips(cx, 2, w, c, &|cx, w, c| {
+                let c = trips(cx, 2, &[w], c, &b);
+                trips(cx, 3, &[w], c, &a)
+            });
+            (vec![c], vec![])
+        })
+        .0
+    });
+    let unrolled = build(&[f64s(&[]), f64s(&[])], |cx, x| {
+        let w = x[0];
+        vec![times(2, x[1], |_, c| {
+            let c = times(3, c, |_, c| a(cx, w, c));
+            times(2, c, |_, c| times(3, times(2, c, |_, c| b(cx, w, c)), |_, c| a(cx, w, c)))
+        })]
+    });
+    let x = [Array::scalar(0.7), Array::scalar(0.4)];
+    agree(&looped, &unrolled, &x, 1e-12);
+    laws(&looped, &x);
+    batches(&looped, &x, 3);
+    // To third order, too.
+    let third = |f: &Function| {
+        let g = grad(&ad(), f, &f.params()[1..]).unwrap();
+        let h = grad(&ad(), &g, &g.params()[1..]).unwrap();
+        run(&grad(&ad(), &h, &h.params()[..1]).unwrap(), &x)[0][0]
+    };
+    close(third(&looped), third(&unrolled), 1e-11);
+}
+
+#[test]
+fn batched_while_waits() {
+    // Line 97.
+    let f = build(&[Type::scalar(DType::I64), f64s(&[])], |cx, x| {
+        cx.fori(0, x[0], &[], &x[1..], |cx, _, _, c| vec![cx.mul(c[0], cx.full_like(c[0], 2.0))])
+    });
+    let g = grad(&ad(), &f, &f.params()[1..]).unwrap();
+    let n = Array::vector(vec![0i64, 3, 1]);
+    let b = |f: &Function| batch(&ad().session(), f, &[true, false], &[true], &Dim::Const(3)).unwrap().0;
+    assert_eq!(run(&b(&f), &[n.clone(), Array::scalar(1.0)])[0], [1.0, 8.0, 2.0]);
+    assert_eq!(run(&b(&g), &[n.clone(), Array::scalar(1.0)])[0], [1.0, 8.0, 2.0]);
+    let back = vjp(&ad(), &b(&f), &b(&f).params()[1..]).unwrap();
+    assert_eq!(run(&back, &[n, Array::scalar(1.0), Array::vector(vec![1.0, 10.0, 100.0])])[0], [1.0 + 80.0 + 200.0]);
+    batches(&power(), &[Array::scalar(1i64), Array::scalar(0.7), Array::scalar(1.3)], 4);
+    // The root of an element that is done is not taken again: no NaN.
+    let f = scalar(|cx, x| {
+        let large = |cx: &dyn Emit, _: &[Val], c: &[Val]| cx.compare(c[0], Comparison::Gt, cx.full_like(c[0], 0.0));
+        let one = cx.full_like(x, 1.0);
+        cx.while_loop(&[one], &[x], large, |cx, w, c| vec![cx.sub(cx.sqrt(c[0]), cx.add(w[0], w[0]))])[0]
+    });
+    let g = derivative(&f);
+    let x = [4.0, 0.0, -1.0, 30.0];
+    let (b, _) = batch(&ad().session(), &g, &[true], &[true], &Dim::Const(4)).unwrap();
+    let want: Vec<f64> = x.iter().map(|&x| at(&g, x)).collect();
+    assert_eq!(run(&b, &[Array::vector(x.to_vec())])[0], want);
+}
+
+#[test]
+fn while_keeps_its_history() {
+    // The saving form, written by hand: results of a length that is decided when it runs, and their derivatives.
+    let cond = function("cond", &[f64s(&[])], |cx, x| vec![cx.compare(x[0], Comparison::Lt, cx.full_like(x[0], 9.0))]);
+    let body = function("body", &[f64s(&[]), f64s(&[])], |cx, x| vec![cx.add(cx.mul(x[1], x[0]), x[1]), cx.sin(x[1])]);
+    let op = cotangent_core::ops::While { cond, body, cond_consts: 0, body_consts: 1, saves: Some("k".into()) };
+    let f = build(&[f64s(&[]), f64s(&[])], |cx, x| {
+        let y = cx.emit(op.clone().into(), x);
+        let again = cx.scan(&[], &[y[0]], &[y[1]], &cx.ty(y[2]).shape[0].clone(), true, |cx, _, c, x| {
+            (vec![cx.mul(cx.cos(c[0]), x[0])], vec![])
+        });
+        let k = cx.extent(&f64s(&[]), &Dim::sym("k"));
+        vec![cx.add(again.0[0], cx.mul(k, cx.reduce_sum(y[1], &[0])))]
+    });
+    for c in [0.5, 1.5, 20.0] {
+        laws(&f, &[Array::scalar(1.3), Array::scalar(c)]);
+        // Used twice in one function, and inside a body, its name is taken: it gets another.
+        let twice = build(&[f64s(&[]), f64s(&[])], |cx, x| {
+            let y = cx.inline(&f, x)[0];
+            let z = cx.inline(&f, &[x[0], cx.add(cx.sin(y), x[1])])[0];
+            let p = positive(cx, z);
+            cx.cond(p, &[x[0], z], |cx, x| cx.inline(&f, x), |cx, x| vec![cx.inline(&f, &[x[0], cx.neg(x[1])])[0]])
+        });
+        laws(&twice, &[Array::scalar(1.3), Array::scalar(c)]);
+    }
+    let b = Builder::new("f", ad().session());
+    let x = b.param(f64s(&[]), None);
+    b.emit(op.clone().into(), &[x, x]);
+    b.emit(op.into(), &[x, x]);
+    assert_eq!(b.finish(&[x]).unwrap_err().code(), Code::Invalid);
+}
+
+#[test]
+fn nesting_is_linear() {
+    // Line 138: scan, cond, checkpoint, while in each other. The number of equations grows by as much per level.
+    let size = |depth: usize| {
+        let mut f = function("f", &[f64s(&[]), f64s(&[])], |cx, x| vec![cx.sin(cx.mul(x[0], x[1]))]);
+        for k in 0..depth {
+            let inner = f.clone();
+            f = function("f", &[f64s(&[]), f64s(&[])], |cx, x| match k % 4 {
+                0 => {
+                    cx.scan(&x[..1], &x[1..], &[], &Dim::Const(2), false, |cx, w, c, _| {
+                        (cx.call(&inner, &[w[0], c[0]]), vec![])
+                    })
+                    .0
+                }
+                1 => cx.cond(positive(cx, x[0]), x, |cx, x| cx.call(&inner, x), |_, x| vec![x[1]]),
+                2 => cx.checkpoint(x, |cx, x| cx.call(&inner, x)),
+                _ => {
+                    let two = cx.full(&Type::scalar(DType::I64), 2i64);
+                    cx.fori(0, two, &x[..1], &x[1..], |cx, w, _, c| cx.call(&inner, &[w[0], c[0]]))
+                }
+            });
+        }
+        let start = std::time::Instant::now();
+        let g = grad(&ad(), &f, f.params().get(..1).unwrap()).unwrap();
+        let h = hvp(&ad(), &f, &f.params()[..1]).unwrap();
+        assert!(start.elapsed().as_secs_f64() < 5.0, "{depth}: {:?}", start.elapsed());
+        if depth <= 6 {
+            laws(&f, &[Array::scalar(0.7), Array::scalar(0.9)]);
+        }
+        (count(&g, ""), count(&h, ""))
+    };
+    let sizes: Vec<(usize, usize)> = [4, 8, 12].into_iter().map(size).collect();
+    println!("{sizes:?}");
+    let per = |a: usize, b: usize| b - a;
+    assert!(per(sizes[1].0, sizes[2].0) < 2 * per(sizes[0].0, sizes[1].0), "{sizes:?}");
+    assert!(per(sizes[1].1, sizes[2].1) < 2 * per(sizes[0].1, sizes[1].1), "{sizes:?}");
+}

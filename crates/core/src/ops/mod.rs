@@ -22,6 +22,7 @@ mod integer_pow;
 mod iota;
 mod moving;
 mod pad;
+mod loops;
 mod polygamma;
 mod recurrence;
 mod reduce;
@@ -29,6 +30,7 @@ mod reshape;
 mod reverse;
 mod scatter;
 mod scatter_recurrence;
+mod scan;
 mod select;
 mod slice;
 mod sort;
@@ -37,6 +39,7 @@ mod switch;
 mod transpose;
 mod unary;
 mod windows;
+mod while_loop;
 
 pub use arg_reduce::ArgReduce;
 pub use binary::{BINARY, Binary, BinaryDef};
@@ -62,6 +65,7 @@ pub use reshape::Reshape;
 pub use reverse::Reverse;
 pub use scatter::{Combine, Scatter};
 pub use scatter_recurrence::ScatterRecurrence;
+pub use scan::Scan;
 pub use select::Select;
 pub use slice::Slice;
 pub use sort::Sort;
@@ -69,6 +73,7 @@ pub use switch::Switch;
 pub use transpose::Transpose;
 pub use unary::{UNARY, Unary, UnaryDef};
 pub use windows::{Bounds, Windows};
+pub use while_loop::{Bound, While};
 
 use crate::array::Scalar;
 use crate::attr::Attrs;
@@ -166,6 +171,10 @@ operations! {
     Scatter(Scatter),
     /// A linear recurrence along the updates of each place.
     ScatterRecurrence(ScatterRecurrence),
+    /// A loop of known length.
+    Scan(Scan),
+    /// A loop while a condition holds.
+    While(While),
 }
 
 /// What the text form says of an operation that is about to be built.
@@ -226,6 +235,8 @@ pub fn entries() -> Vec<Entry> {
         gather::entries(),
         scatter::entries(),
         scatter_recurrence::entries(),
+        scan::entries(),
+        while_loop::entries(),
     ]
     .concat()
 }

@@ -1,0 +1,314 @@
+//! What `scan` and `while` share: the derivative of a loop is a scan over what its steps saved.
+//!
+//! ```text
+//! c[i+1], y[i] = body(w, c[i], x[i])
+//! dc[i+1], dy[i] = linear(r[i]; dw, dc[i], dx[i])
+//! ```
+//! A residual `r` that is an operand of the loop is passed as it is, one that does not change from step to step is
+//! computed once outside; the others are stacked. Which carries have a tangent is a fixpoint: one may get it late.
+
+use super::body::{params, rewrap, spread};
+use super::{Scan, Switch};
+use crate::array::Array;
+use crate::bail;
+use crate::emit::Emit;
+use crate::error::Result;
+use crate::for_dtype;
+use crate::graph::{Function, Rename};
+use crate::primitive::{Batched, Primitive, Val};
+use crate::shape::{Dim, Env, Type};
+use crate::transform::{Lin, Lv, Operand, RegionBatch, RegionLin, Residual, Saving, Session};
+use std::sync::Arc;
+
+/// A loop body linearized: `consts.., carry.., x.. -> carry.., y..`.
+pub(crate) struct LoopLin {
+    lin: Arc<RegionLin>,
+    consts: usize,
+    /// Operands for the parameters of the body.
+    x: Vec<Val>,
+    /// Which of them have a tangent.
+    active: Vec<bool>,
+    /// Which carries do.
+    carry: Vec<bool>,
+    /// Where the linear body gets each residual from.
+    places: Vec<Place>,
+    /// The body that computes what is stacked, after its own results.
+    pub forward: Arc<Function>,
+}
+
+#[derive(Clone, Copy)]
+enum Place {
+    /// The same in every step.
+    Const(Val),
+    /// Sliced from an operand.
+    Xs(Val),
+    /// Sliced from what the forward loop stacked at this position.
+    Stack(usize),
+}
+
+impl LoopLin {
+    /// For operands `x` of the body (consts, init, xs), of which `active` have a tangent.
+    pub fn new(
+        cx: &dyn Emit,
+        body: &Arc<Function>,
+        consts: usize,
+        carry: usize,
+        x: &[Val],
+        mut active: Vec<bool>,
+    ) -> Result<LoopLin> {
+        let lin = loop {
+            let lin = cx.session().linearize_region(body, &active, Saving::Residuals)?;
+            let late: Vec<usize> = (0..carry).filter(|&k| lin.out_active[k] && !active[consts + k]).collect();
+            if late.is_empty() {
+                break lin;
+            }
+            late.into_iter().for_each(|k| active[consts + k] = true);
+        };
+        let f = &lin.forward;
+        let n = lin.out_active.len();
+        let fixed = fixed_values(f, consts);
+        let mut results = f.results()[..n].to_vec();
+        let mut hoisted = Vec::new();
+        let mut places = Vec::new();
+        for r in &lin.residuals {
+            let v = match *r {
+                Residual::Param(i) => f.params()[i],
+                Residual::Extra(j) => f.results()[n + j],
+            };
+            places.push(match *r {
+                Residual::Param(i) if i < consts => Place::Const(x[i]),
+                Residual::Param(i) if i >= consts + carry => Place::Xs(x[i]),
+                Residual::Extra(_) if fixed[v.index()] => {
+                    hoisted.push(v);
+                    Place::Const(Val::POISON)
+                }
+                _ => {
+                    results.push(v);
+                    Place::Stack(results.len() - 1 - n)
+                }
+            });
+        }
+        let mut hoisted = inline_values(cx, f, x, &hoisted).into_iter();
+        for p in &mut places {
+            if let Place::Const(v @ Val::POISON) = p {
+                *v = hoisted.next().unwrap_or(Val::POISON);
+            }
+        }
+        let same = results == f.results();
+        let forward = if same { f.clone() } else { Arc::new((**f).clone().with_results(&results)) };
+        let carry = active[consts..consts + carry].to_vec();
+        Ok(LoopLin { lin, consts, x: x.to_vec(), active, carry, places, forward })
+    }
+
+    /// Whether any result has a tangent.
+    pub fn moves(&self) -> bool {
+        self.carry.contains(&true) || self.lin.out_active.contains(&true)
+    }
+
+    /// Writes the linear loop: the tangents of carries and ys. `stacks` is what the forward loop stacked. Where `alive`
+    /// is false a step does nothing.
+    pub fn linear(
+        &self,
+        cx: &Lin<'_>,
+        length: &Dim,
+        reverse: bool,
+        stacks: &[Val],
+        alive: Option<Val>,
+        t: &[Option<Lv>],
+    ) -> Result<Vec<Option<Lv>>> {
+        let (nr, nk) = (self.places.len(), self.carry.len());
+        let tangent: Vec<usize> = (0..self.active.len()).filter(|&i| self.active[i]).collect();
+        // Parameters of the linear body, by their position in `lin.linear`, in the order that a scan wants.
+        let (mut consts, mut carry, mut xs) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut const_args, mut carry_args, mut xs_args) = (Vec::new(), Vec::new(), Vec::new());
+        for (i, p) in self.places.iter().enumerate() {
+            let (to, args, v) = match *p {
+                Place::Const(v) => (&mut consts, &mut const_args, v),
+                Place::Xs(v) => (&mut xs, &mut xs_args, v),
+                Place::Stack(s) => (&mut xs, &mut xs_args, stacks[s]),
+            };
+            to.push(i);
+            args.push(Operand::R(v));
+        }
+        let residual_xs = xs.len();
+        xs_args.extend(alive.map(Operand::R));
+        for (k, &i) in tangent.iter().enumerate() {
+            let (to, args) = if i < self.consts {
+                (&mut consts, &mut const_args)
+            } else if i < self.consts + nk {
+                (&mut carry, &mut carry_args)
+            } else {
+                (&mut xs, &mut xs_args)
+            };
+            to.push(nr + k);
+            args.push(Operand::L(cx.or_zeros(t[i], self.x[i])));
+        }
+        let order = [&consts[..], &carry, &xs].concat();
+        let step = self.step(cx.session(), &order)?;
+        let body = match alive {
+            None => step,
+            Some(_) => {
+                guarded(cx.session(), &step, consts.len(), carry.len(), consts.len() + carry.len() + residual_xs)?
+            }
+        };
+        let scan = Scan { body, length: length.clone(), reverse, consts: consts.len(), carry: carry.len() };
+        let y = cx.apply(scan, &[const_args, carry_args, xs_args].concat());
+        let out: Vec<bool> = self.carry.iter().chain(&self.lin.out_active[nk..]).copied().collect();
+        Ok(spread(&out, &y))
+    }
+
+    /// One linear step: parameters of `lin.linear` in this order -> tangents of the active carries and ys.
+    fn step(&self, session: &Session, order: &[usize]) -> Result<Arc<Function>> {
+        let f = &self.lin.linear;
+        let types = f.param_types();
+        rewrap(session, &f.name, &[f], |b| {
+            let mut args = vec![Val::POISON; types.len()];
+            for &i in order {
+                args[i] = b.param(types[i].clone(), None);
+            }
+            let cx: &dyn Emit = b;
+            let dy = spread(&self.lin.out_active, &cx.inline(f, &args));
+            let (carry, ys) = dy.split_at(self.carry.len());
+            let carry =
+                carry.iter().enumerate().filter(|(k, _)| self.carry[*k]).map(|(k, dy)| {
+                    dy.unwrap_or_else(|| cx.zeros(self.forward.ty(self.forward.params()[self.consts + k])))
+                });
+            carry.chain(ys.iter().flatten().copied()).collect()
+        })
+    }
+}
+
+/// `step` with a boolean parameter at `at`: where it is false, carries stay and ys are zero.
+fn guarded(session: &Session, step: &Arc<Function>, consts: usize, carry: usize, at: usize) -> Result<Arc<Function>> {
+    let types = step.param_types();
+    let idle = rewrap(session, "idle", &[step], |b| {
+        let x = params(b, &types);
+        let cx: &dyn Emit = b;
+        let ys = step.result_types().split_off(carry);
+        x[consts..consts + carry].iter().copied().chain(ys.iter().map(|t| cx.zeros(t))).collect()
+    })?;
+    rewrap(session, &step.name, &[step], |b| {
+        let mut x = params(b, &types[..at]);
+        let alive = b.param(Type::scalar(crate::DType::Bool), Some("alive"));
+        x.extend(params(b, &types[at..]));
+        x.insert(0, alive);
+        let op = Switch { branches: vec![idle, step.clone()], boolean: true };
+        b.emit(op.into(), &x).to_vec()
+    })
+}
+
+/// Which values of a body depend on nothing but its first parameters, and are not parameters.
+fn fixed_values(f: &Function, consts: usize) -> Vec<bool> {
+    let mut fixed = vec![false; f.len()];
+    for p in &f.params()[..consts] {
+        fixed[p.index()] = true;
+    }
+    for e in f.eqns() {
+        let all = f.operands(e).iter().all(|v| fixed[v.index()]);
+        e.results().for_each(|r| fixed[r.index()] = all);
+    }
+    fixed
+}
+
+/// Writes what these values of `f` need, and returns them.
+fn inline_values(cx: &dyn Emit, f: &Function, args: &[Val], values: &[Val]) -> Vec<Val> {
+    if values.is_empty() {
+        return Vec::new();
+    }
+    let f = f.clone().with_results(values);
+    let needed = f.needed(None);
+    let mut map = vec![Val::POISON; f.len()];
+    for (p, &a) in f.params().iter().zip(args) {
+        map[p.index()] = a;
+    }
+    let mut rename = Rename::default();
+    for e in f.eqns().iter().filter(|e| e.results().any(|r| needed[r.index()])) {
+        let x: Vec<Val> = f.operands(e).iter().map(|v| map[v.index()]).collect();
+        cx.set_loc(e.loc);
+        for (r, y) in e.results().zip(cx.emit(rename.op(cx, &e.op).into_owned(), &x)) {
+            map[r.index()] = y;
+        }
+    }
+    values.iter().map(|v| map[v.index()]).collect()
+}
+
+/// A loop body batched: carries that become mapped in some step are mapped from the start.
+pub(crate) fn batch_body(
+    session: &Session,
+    body: &Arc<Function>,
+    consts: usize,
+    carry: usize,
+    mapped: &mut [bool],
+    size: &Dim,
+) -> Result<Arc<RegionBatch>> {
+    loop {
+        let mut force = vec![false; body.results().len()];
+        force[..carry].copy_from_slice(&mapped[consts..consts + carry]);
+        let b = session.batch_region(body, mapped, &force, size)?;
+        if b.out_mapped[..carry] == mapped[consts..consts + carry] {
+            return Ok(b);
+        }
+        mapped[consts..consts + carry].copy_from_slice(&b.out_mapped[..carry]);
+    }
+}
+
+/// The value with axes 0 and 1 swapped: between `[batch, step, ..]` and `[step, batch, ..]`.
+pub(crate) fn swap(cx: &dyn Emit, x: Batched) -> Val {
+    if !x.mapped {
+        return x.val;
+    }
+    let mut perm: Vec<usize> = (0..cx.ty(x.val).rank()).collect();
+    if perm.len() > 1 {
+        perm.swap(0, 1);
+    }
+    cx.transpose(x.val, &perm)
+}
+
+/// The carries that a body returns are those it takes.
+pub(crate) fn check_carries(op: &dyn Primitive, body: &Function, consts: usize, carry: usize) -> Result<()> {
+    if body.params().len() < consts + carry || body.results().len() < carry {
+        bail!(
+            Arity,
+            "the body of `{}` takes {} and returns {} values: too few for {consts} constants and {carry} carries",
+            op.name(),
+            body.params().len(),
+            body.results().len()
+        );
+    }
+    for k in 0..carry {
+        let (from, to) = (body.ty(body.params()[consts + k]), body.ty(body.results()[k]));
+        if from.differs(to) {
+            bail!(
+                CarryMismatch,
+                "carry {k} of `{}` is {from} but the body returns {to}: a carry keeps its type; convert or reshape it",
+                op.name()
+            );
+        }
+    }
+    Ok(())
+}
+
+/// `x[i]` along the first axis.
+pub(crate) fn row(x: &Array, i: usize) -> Result<Array> {
+    let shape = &x.shape()[1..];
+    let n: usize = shape.iter().product();
+    for_dtype!(x.dtype(), T => {
+        let all = x.as_slice::<T>().unwrap_or(&[]);
+        Array::from_vec(shape, all[i * n..(i + 1) * n].to_vec())
+    })
+}
+
+/// Arrays of one type along a new first axis; `ty` is the type of each, for when there is none.
+pub(crate) fn stack(rows: &[Array], ty: &Type, env: &Env) -> Result<Array> {
+    let shape = match rows.first() {
+        Some(r) => r.shape().to_vec(),
+        None => ty.shape.eval(env)?,
+    };
+    if let Some(r) = rows.iter().find(|r| r.shape() != shape) {
+        bail!(ShapeMismatch, "steps of a loop gave {} and an array of shape {shape:?}", r.ty());
+    }
+    for_dtype!(ty.dtype, T => {
+        let all: Vec<T> = rows.iter().flat_map(|r| r.as_slice::<T>().unwrap_or(&[])).copied().collect();
+        Array::from_vec([&[rows.len()], &shape[..]].concat(), all)
+    })
+}

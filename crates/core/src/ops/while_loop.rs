@@ -1,0 +1,396 @@
+//! `while`: a loop whose number of steps is decided when it runs; `fori`: one that counts.
+//!
+//! ```text
+//! while cond(w, c) { c, r = body(v, c) }      ->  c                      plain
+//!                                             ->  c, r stacked, alive    saving
+//! ```
+//! The saving form stacks what each step returns beside its carries. The number of steps is a symbol that it binds, and
+//! `alive`, one boolean per step, is true. The derivative of a `while`, in both forms, is a scan of that length over the
+//! stacks, so it exists forward and backward, at any order, and loops in loops work like any other body.
+//!
+//! Batched, elements that are done wait for the others: their carries stay, what they stack is meaningless, and `alive`
+//! is false there. The steps of the linear scan do nothing where it is.
+
+use super::body::{check_operands, check_results, mask, params, rewrap};
+use super::loops::{LoopLin, batch_body, check_carries, stack, swap};
+use super::support::bytes;
+use super::{Comparison, Entry, Op, Reduction, Spelled};
+use crate::array::Array;
+use crate::attr::{Attr, Attrs};
+use crate::bail;
+use crate::dtype::DType;
+use crate::emit::Emit;
+use crate::error::Result;
+use crate::graph::{Builder, Function};
+use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
+use crate::reference;
+use crate::shape::{Dim, Env, Sym, Type};
+use crate::transform::{Lin, Lv, Session};
+use std::sync::Arc;
+
+/// A loop that runs while a condition holds. Operands: constants of the condition, of the body, then carries.
+#[derive(Clone, Debug)]
+pub struct While {
+    /// `constants.., carries.. -> boolean`.
+    pub cond: Arc<Function>,
+    /// `constants.., carries.. -> carries.., what is stacked..`.
+    pub body: Arc<Function>,
+    /// How many constants the condition has.
+    pub cond_consts: usize,
+    /// How many constants the body has.
+    pub body_consts: usize,
+    /// The saving form, and the name of its number of steps.
+    pub saves: Option<Sym>,
+}
+
+impl While {
+    /// Number of carries.
+    pub fn carry(&self) -> usize {
+        self.body.params().len().saturating_sub(self.body_consts)
+    }
+
+    /// Constants of the condition, of the body, and carries.
+    fn split<'a, T>(&self, x: &'a [T]) -> (&'a [T], &'a [T], &'a [T]) {
+        let (cond, rest) = x.split_at(self.cond_consts);
+        let (body, init) = rest.split_at(self.body_consts);
+        (cond, body, init)
+    }
+}
+
+impl Primitive for While {
+    fn name(&self) -> &str {
+        "while"
+    }
+
+    fn attrs(&self) -> Attrs {
+        let mut a = Attrs::default().with_if(self.cond_consts > 0, "cond_consts", self.cond_consts).with_if(
+            self.body_consts > 0,
+            "body_consts",
+            self.body_consts,
+        );
+        if let Some(s) = &self.saves {
+            a = a.with("saves", &**s);
+        }
+        a.with("cond", self.cond.clone()).with("body", self.body.clone())
+    }
+
+    fn results(&self) -> usize {
+        self.body.results().len() + usize::from(self.saves.is_some())
+    }
+
+    fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
+        check_carries(self, &self.body, self.body_consts, self.carry())?;
+        if x.len() != self.cond_consts + self.body.params().len() {
+            bail!(
+                Arity,
+                "`while` takes {} constants and {} carries, got {} operands",
+                self.cond_consts + self.body_consts,
+                self.carry(),
+                x.len()
+            );
+        }
+        let (cond, body, init) = self.split(x);
+        check_operands(self, "the condition", &self.cond, &[cond, init].concat())?;
+        check_operands(self, "the body", &self.body, &[body, init].concat())?;
+        check_results(self, "the body", &self.body)?;
+        match &self.cond.result_types()[..] {
+            [t] if *t == Type::scalar(DType::Bool) => {}
+            t => bail!(DTypeMismatch, "the condition of `while` must return one boolean of rank 0, not {t:?}"),
+        }
+        let mut y = self.body.result_types();
+        let stacks = y.split_off(self.carry());
+        y = self.body.param_types().split_off(self.body_consts);
+        match &self.saves {
+            Some(s) => {
+                let trips = Dim::sym(s);
+                y.extend(stacks.iter().map(|t| t.batched(&trips)));
+                y.push(Type::new(DType::Bool, vec![trips]));
+            }
+            None if !stacks.is_empty() => {
+                bail!(
+                    Arity,
+                    "the body of `while` returns {} values for {} carries; only the saving form returns more",
+                    self.body.results().len(),
+                    self.carry()
+                )
+            }
+            None => {}
+        }
+        Ok(y)
+    }
+
+    fn eval(&self, x: &[Array], env: &Env) -> Result<Vec<Array>> {
+        let (cond, body, init) = self.split(x);
+        let mut carry = init.to_vec();
+        let types = self.body.result_types().split_off(carry.len());
+        let mut stacks: Vec<Vec<Array>> = vec![Vec::new(); types.len()];
+        let mut trips = 0;
+        while reference::run_body(&self.cond, &[cond, &carry].concat(), env)?[0].as_slice() == Some(&[true]) {
+            let mut y = reference::run_body(&self.body, &[body, &carry].concat(), env)?;
+            for (all, y) in stacks.iter_mut().zip(y.drain(init.len()..)) {
+                all.push(y);
+            }
+            carry = y;
+            trips += 1;
+        }
+        if self.saves.is_some() {
+            for (rows, t) in stacks.iter().zip(&types) {
+                carry.push(stack(rows, t, env)?);
+            }
+            carry.push(Array::vector(vec![true; trips]));
+        }
+        Ok(carry)
+    }
+
+    fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
+        let nk = self.carry();
+        let (of_body, t) = (&x[self.cond_consts..], &t[self.cond_consts..]);
+        let body = LoopLin::new(cx.emit(), &self.body, self.body_consts, nk, of_body, mask(t))?;
+        if !body.moves() {
+            return Ok((cx.emit().emit(self.clone().into(), x), vec![None; self.results()]));
+        }
+        let trips = self.saves.clone().unwrap_or_else(|| cx.fresh_sym("trips"));
+        let forward = While { body: body.forward.clone(), saves: Some(trips), ..self.clone() };
+        let mut y = cx.emit().emit(forward.into(), x);
+        let alive = y.pop().expect("the saving form has a result");
+        let n = self.body.results().len();
+        let length = cx.ty(alive).shape.first().cloned().unwrap_or(Dim::Const(0));
+        let mut dy = body.linear(cx, &length, false, &y[n..], Some(alive), t)?;
+        y.truncate(n);
+        if self.saves.is_some() {
+            y.push(alive);
+            dy.push(None);
+        }
+        Ok((y, dy))
+    }
+
+    fn transpose(&self, _: &dyn Emit, _: &[Arg], _: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
+        // The linear program of a while is a scan.
+        Err(no_rule(self, "transpose"))
+    }
+
+    fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
+        let session = cx.session();
+        let nk = self.carry();
+        let (of_cond, of_body, init) = self.split(x);
+        let marks = |x: &[Batched]| x.iter().map(|b| b.mapped).collect::<Vec<bool>>();
+        let mut mapped = marks(&x[self.cond_consts..]);
+        let mut body = batch_body(session, &self.body, self.body_consts, nk, &mut mapped, size)?;
+        let of_carry = |mapped: &[bool]| [&marks(of_cond), &mapped[self.body_consts..]].concat();
+        let mut cond = session.batch_region(&self.cond, &of_carry(&mapped), &[false], size)?;
+        let ragged = cond.out_mapped[0];
+        if ragged {
+            // Every element waits for all others, so every carry differs from element to element.
+            mapped[self.body_consts..].fill(true);
+            body = batch_body(session, &self.body, self.body_consts, nk, &mut mapped, size)?;
+            cond = session.batch_region(&self.cond, &of_carry(&mapped), &[true], size)?;
+        }
+        let init = init.iter().zip(&mapped[self.body_consts..]);
+        let init: Vec<Val> = init.map(|(&b, &m)| if m { cx.replicate(b, size).val } else { b.val }).collect();
+        let (cc, bc): (Vec<Val>, Vec<Val>) =
+            (of_cond.iter().map(|b| b.val).collect(), of_body.iter().map(|b| b.val).collect());
+        let batched = if ragged {
+            let both = [&cc[..], &bc].concat();
+            let new = self.waiting(session, &cond.func, &body.func)?;
+            cx.emit(new.into(), &[&cc[..], &both, &init].concat())
+        } else {
+            let new = While { cond: cond.func.clone(), body: body.func.clone(), ..self.clone() };
+            cx.emit(new.into(), &[&cc[..], &bc, &init].concat())
+        };
+        let n = self.body.results().len();
+        let mut y: Vec<Batched> = (0..n).map(|k| Batched { val: batched[k], mapped: body.out_mapped[k] }).collect();
+        if self.saves.is_some() {
+            // The waiting form stacks which elements were alive after everything else.
+            y.push(Batched { val: batched[n], mapped: ragged });
+        }
+        y[nk..].iter_mut().for_each(|b| b.val = swap(cx, *b));
+        Ok(y)
+    }
+
+    fn cost(&self, _: &[Type], y: &[Type]) -> Cost {
+        let mut c = self.body.cost();
+        c += self.cond.cost();
+        c.bytes += y[self.carry().min(y.len())..].iter().map(bytes).sum::<f64>();
+        c
+    }
+
+    fn regions(&self) -> Vec<&Arc<Function>> {
+        vec![&self.cond, &self.body]
+    }
+
+    fn with_regions(&self, regions: &[Arc<Function>]) -> Op {
+        While { cond: regions[0].clone(), body: regions[1].clone(), ..self.clone() }.into()
+    }
+
+    fn map_dims(&self, f: &dyn Fn(&Dim) -> Dim) -> Option<Op> {
+        let new = f(&Dim::sym(self.saves.as_ref()?)).as_sym()?.clone();
+        Some(While { saves: Some(new), ..self.clone() }.into())
+    }
+
+    fn binds(&self) -> Vec<Sym> {
+        self.saves.iter().cloned().collect()
+    }
+}
+
+impl While {
+    /// The batched loop that runs while any element does. Its body takes the constants of the condition too.
+    fn waiting(&self, session: &Session, cond: &Arc<Function>, body: &Arc<Function>) -> Result<While> {
+        let (nc, nb, nk) = (self.cond_consts, self.body_consts, self.carry());
+        let any = rewrap(session, &self.cond.name, &[cond], |b| {
+            let x = params(b, &cond.param_types());
+            let cx: &dyn Emit = b;
+            vec![cx.reduce(Reduction::Any, cx.inline(cond, &x)[0], &[0])]
+        })?;
+        let body = rewrap(session, &self.body.name, &[cond, body], |b| {
+            let (of_cond, of_body) = (cond.param_types(), body.param_types());
+            let (w, v) = (params(b, &of_cond[..nc]), params(b, &of_body[..nb]));
+            let c = params(b, &of_body[nb..]);
+            let cx: &dyn Emit = b;
+            let alive = cx.inline(cond, &[&w[..], &c].concat())[0];
+            let mut y = cx.inline(body, &[&v[..], &c].concat());
+            for (new, &old) in y.iter_mut().zip(&c) {
+                let p = cx.broadcast_in_dim(alive, &cx.ty(old).shape, &[0]);
+                *new = cx.select(p, *new, old);
+            }
+            if self.saves.is_some() {
+                y.push(alive);
+            }
+            debug_assert!(y.len() >= nk);
+            y
+        })?;
+        Ok(While { cond: any, body, body_consts: nc + nb, ..self.clone() })
+    }
+}
+
+/// An end of a counting loop.
+#[derive(Clone, Debug)]
+pub enum Bound {
+    /// Known when the loop is written.
+    Const(i64),
+    /// An `i64` of rank 0, known when it runs.
+    Val(Val),
+}
+
+impl From<i64> for Bound {
+    fn from(i: i64) -> Bound {
+        Bound::Const(i)
+    }
+}
+
+impl From<Val> for Bound {
+    fn from(v: Val) -> Bound {
+        Bound::Val(v)
+    }
+}
+
+impl dyn Emit + '_ {
+    /// `c = body(consts, c)` while `cond(consts, c)`, a boolean of rank 0, holds.
+    pub fn while_loop(
+        &self,
+        consts: &[Val],
+        init: &[Val],
+        cond: impl FnOnce(&dyn Emit, &[Val], &[Val]) -> Val,
+        body: impl FnOnce(&dyn Emit, &[Val], &[Val]) -> Vec<Val>,
+    ) -> Vec<Val> {
+        let types = [self.types(consts), self.types(init)].concat();
+        let n = consts.len();
+        let cond = self.body("cond", &types, |cx, x| vec![cond(cx, &x[..n], &x[n..])]);
+        let body = self.body("body", &types, |cx, x| body(cx, &x[..n], &x[n..]));
+        let (Some(cond), Some(body)) = (cond.func, body.func) else { return vec![Val::POISON; init.len()] };
+        let op = While { cond, body, cond_consts: n, body_consts: n, saves: None };
+        let mut y = self.emit(op.into(), &[consts, consts, init].concat()).to_vec();
+        y.resize(init.len(), Val::POISON);
+        y
+    }
+
+    /// `c = body(consts, i, c)` for `i` in `lo..hi`: a scan if both are known, a while otherwise.
+    pub fn fori(
+        &self,
+        lo: impl Into<Bound>,
+        hi: impl Into<Bound>,
+        consts: &[Val],
+        init: &[Val],
+        body: impl FnOnce(&dyn Emit, &[Val], Val, &[Val]) -> Vec<Val>,
+    ) -> Vec<Val> {
+        let i64s = Type::scalar(DType::I64);
+        let number = |cx: &dyn Emit, b: &Bound| match b {
+            Bound::Const(i) => cx.full(&i64s, *i),
+            Bound::Val(v) => *v,
+        };
+        let (lo, hi) = (lo.into(), hi.into());
+        if let (Bound::Const(lo), Bound::Const(hi)) = (&lo, &hi) {
+            let n = Dim::Const(usize::try_from(hi.saturating_sub(*lo)).unwrap_or(0));
+            let all = Type::new(DType::I64, vec![n.clone()]);
+            let index = self.add(self.iota(&all, 0), self.full(&all, *lo));
+            return self.scan(consts, init, &[index], &n, false, |cx, w, c, x| (body(cx, w, x[0], c), vec![])).0;
+        }
+        let (lo, hi) = (number(self, &lo), number(self, &hi));
+        let n = consts.len();
+        let mut c = self.while_loop(
+            &[consts, &[hi]].concat(),
+            &[&[lo], init].concat(),
+            |cx, w, c| cx.compare(c[0], Comparison::Lt, w[n]),
+            |cx, w, c| {
+                let next = cx.add(c[0], cx.full(&i64s, 1i64));
+                [vec![next], body(cx, &w[..n], c[0], &c[1..])].concat()
+            },
+        );
+        c.remove(0);
+        c
+    }
+}
+
+fn parse(s: &mut Spelled<'_>) -> Result<Op> {
+    let cond_consts: usize = s.attrs.opt("cond_consts")?.unwrap_or(0);
+    let body_consts: usize = s.attrs.opt("body_consts")?.unwrap_or(0);
+    if cond_consts.max(body_consts) > s.operands.len() {
+        bail!(Arity, "`while` of {} operands cannot have that many constants", s.operands.len());
+    }
+    let saves = match s.attrs.opt::<Attr>("saves")? {
+        None => None,
+        Some(Attr::Str(s)) => Some(s.as_str().into()),
+        Some(Attr::Dim(d)) if d.as_sym().is_some() => d.as_sym().cloned(),
+        Some(_) => bail!(Attribute, "the attribute `saves` must name an extent"),
+    };
+    Ok(While { cond: s.attrs.get("cond")?, body: s.attrs.get("body")?, cond_consts, body_consts, saves }.into())
+}
+
+type Write = fn(&dyn Emit, &[Val]) -> Vec<Val>;
+
+fn samples(_: &str) -> Vec<Sample> {
+    let make = |consts: (usize, usize), types: &[Type], cond: Write, body: Write| {
+        let function = |types: &[Type], write: Write| {
+            let b = Builder::new("body", Session::default());
+            let x = params(&b, types);
+            let y = write(&b, &x);
+            Arc::new(b.finish(&y).expect("a sample"))
+        };
+        let (cond_consts, body_consts) = consts;
+        let of_cond = [&types[..cond_consts], &types[cond_consts + body_consts..]].concat();
+        let (cond, body) = (function(&of_cond, cond), function(&types[cond_consts..], body));
+        While { cond, body, cond_consts, body_consts, saves: None }
+    };
+    let (i, r, c) = (Type::scalar(DType::I64), Type::scalar(DType::F64), Type::scalar(DType::C128));
+    let v = Type::new(DType::F64, [2]);
+    let below: Write = |cx, x| vec![cx.compare(x[1], Comparison::Lt, x[0])];
+    // The sine of the constant does not change from step to step.
+    let rnn: Write = |cx, x| vec![cx.add(x[1], cx.full_like(x[1], 1i64)), cx.tanh(cx.mul(cx.sin(x[0]), x[2]))];
+    let power: Write = |cx, x| vec![cx.add(x[1], cx.full_like(x[1], 1i64)), cx.mul(x[2], x[0])];
+    // Doubles until the square is large: the number of steps depends on the carry.
+    let small: Write = |cx, x| vec![cx.compare(cx.mul(x[0], x[0]), Comparison::Lt, cx.full_like(x[0], 20.0))];
+    let double: Write = |cx, x| vec![cx.mul(x[0], cx.full_like(x[0], 2.0))];
+    let n = |n: i64| Array::scalar(n);
+    let w = Array::vector(vec![0.4f64, -0.7]);
+    let z = |re, im| Array::scalar(crate::C128::new(re, im));
+    let counted = |t: &Type| [i.clone(), t.clone(), i.clone(), t.clone()];
+    vec![
+        Sample::new(make((1, 1), &counted(&v), below, rnn), vec![n(3), w.clone(), n(0), w.clone()]),
+        Sample::new(make((1, 1), &counted(&r), below, power), vec![n(0), Array::scalar(1.5), n(0), Array::scalar(2.0)]),
+        Sample::new(make((1, 1), &counted(&c), below, power), vec![n(4), z(0.4, 0.9), n(0), z(-0.3, 1.1)]),
+        Sample::new(make((0, 0), &[r], small, double), vec![Array::scalar(0.7)]),
+    ]
+}
+
+pub(super) fn entries() -> Vec<Entry> {
+    vec![Entry { name: "while", doc: "A loop while a condition holds.", parse, samples }]
+}
