@@ -8,7 +8,7 @@ use crate::emit::Emit;
 use crate::ops::Comparison;
 use crate::ops::support::{take_axes, take_axis};
 use crate::primitive::Val;
-use crate::shape::{Dim, Type};
+use crate::shape::Dim;
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
 
 pub(super) static TABLE: &[Composite] = &[
@@ -196,13 +196,5 @@ impl dyn Emit + '_ {
             let tail = self.log1p(self.exp(self.select(positive, self.neg(x), x)));
             self.add(self.select(positive, x, zero), tail)
         })
-    }
-
-    /// 1 where the index along a new last axis of extent `depth` is `labels`, else 0.
-    pub fn one_hot(&self, labels: Val, depth: &Dim, dtype: DType) -> Val {
-        let of = self.ty(labels);
-        let ty: Type = of.with_shape(of.shape.iter().chain([depth]).cloned().collect::<Vec<_>>());
-        let here = self.compare(self.spread(labels, &ty, &[of.rank()]), Comparison::Eq, self.iota(&ty, of.rank()));
-        self.convert(here, dtype)
     }
 }
