@@ -131,7 +131,7 @@ impl Function {
     }
 
     /// All values, parameters included.
-    pub fn vals(&self) -> impl Iterator<Item = Val> + use<> {
+    pub fn vals(&self) -> impl DoubleEndedIterator<Item = Val> + use<> {
         (0..self.types.len() as u32).map(Val)
     }
 

@@ -16,6 +16,7 @@ pub mod primitive;
 pub mod reference;
 pub mod rewrite;
 pub mod shape;
+pub mod text;
 pub mod transform;
 
 pub use array::{Array, Data, Element, Scalar, Wide};

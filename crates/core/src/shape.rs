@@ -18,6 +18,7 @@
 use crate::bail;
 use crate::dtype::DType;
 use crate::error::Result;
+use crate::text::{is_name, quoted};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -55,13 +56,13 @@ pub enum Atom {
 }
 
 impl Poly {
-    fn constant(c: i64) -> Poly {
+    pub(crate) fn constant(c: i64) -> Poly {
         let mut p = Poly::default();
         p.insert(Vec::new(), c);
         p
     }
 
-    fn atom(a: Atom) -> Poly {
+    pub(crate) fn atom(a: Atom) -> Poly {
         Poly(BTreeMap::from([(vec![a], 1)]))
     }
 
@@ -73,6 +74,16 @@ impl Poly {
         }
     }
 
+    /// Number of terms.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Factors of the longest product.
+    pub(crate) fn degree(&self) -> usize {
+        self.0.keys().map(Vec::len).max().unwrap_or(0)
+    }
+
     fn as_const(&self) -> Option<i64> {
         match self.0.len() {
             0 => Some(0),
@@ -81,7 +92,7 @@ impl Poly {
         }
     }
 
-    fn times(&self, other: &Poly) -> Poly {
+    pub(crate) fn times(&self, other: &Poly) -> Poly {
         let mut out = Poly::default();
         for (a, x) in &self.0 {
             for (b, y) in &other.0 {
@@ -93,7 +104,7 @@ impl Poly {
         out
     }
 
-    fn plus(&self, other: &Poly, scale: i64) -> Poly {
+    pub(crate) fn plus(&self, other: &Poly, scale: i64) -> Poly {
         let mut out = self.clone();
         for (b, y) in &other.0 {
             out.insert(b.clone(), y.saturating_mul(scale));
@@ -148,7 +159,8 @@ impl Poly {
     }
 }
 
-fn relu(p: Poly) -> Poly {
+/// `max(p, 0)`.
+pub(crate) fn relu(p: Poly) -> Poly {
     match p.as_const() {
         Some(c) => Poly::constant(c.max(0)),
         None => Poly::atom(Atom::Relu(Box::new(p))),
@@ -161,14 +173,14 @@ impl Dim {
         Dim::Expr(Arc::new(Poly::atom(Atom::Sym(name.into()))))
     }
 
-    fn poly(&self) -> Poly {
+    pub(crate) fn poly(&self) -> Poly {
         match self {
             Dim::Const(c) => Poly::constant(i64::try_from(*c).unwrap_or(i64::MAX)),
             Dim::Expr(p) => (**p).clone(),
         }
     }
 
-    fn from_poly(p: Poly) -> Dim {
+    pub(crate) fn from_poly(p: Poly) -> Dim {
         match p.as_const() {
             Some(c) => Dim::Const(c.max(0) as usize),
             None => Dim::Expr(Arc::new(p)),
@@ -287,6 +299,12 @@ impl Mul for Dim {
     }
 }
 
+/// A symbol as it stands in an expression: in quotes unless it is a name.
+fn written(sym: &str) -> std::borrow::Cow<'_, str> {
+    let name = sym.strip_prefix('?').unwrap_or(sym);
+    if is_name(name) && !name.starts_with(|c: char| c.is_ascii_digit()) { sym.into() } else { quoted(sym).into() }
+}
+
 impl fmt::Display for Poly {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Constant last, as one writes `n + 1`.
@@ -310,7 +328,7 @@ impl fmt::Display for Poly {
             for (j, atom) in product.iter().enumerate() {
                 f.write_str(if j > 0 { "*" } else { "" })?;
                 match atom {
-                    Atom::Sym(s) => f.write_str(s)?,
+                    Atom::Sym(s) => f.write_str(&written(s))?,
                     Atom::FloorDiv(p, d) => write!(f, "floordiv({p},{d})")?,
                     Atom::Relu(p) => write!(f, "max({p},0)")?,
                 }

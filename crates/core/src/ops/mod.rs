@@ -257,6 +257,21 @@ impl Op {
         matches!(self, Op::Constant(c) if c.is_zero())
     }
 
+    /// Whether it acts on each element alone, all operands having one shape.
+    pub fn is_elementwise(&self) -> bool {
+        matches!(
+            self,
+            Op::Unary(_)
+                | Op::Binary(_)
+                | Op::Compare(_)
+                | Op::Convert(_)
+                | Op::Select(_)
+                | Op::Complex(_)
+                | Op::IntegerPow(_)
+                | Op::Polygamma(_)
+        )
+    }
+
     /// An operation of another crate.
     pub fn extension(p: impl Primitive) -> Op {
         Op::Extension(Arc::new(p))

@@ -18,7 +18,7 @@ pub(super) fn constant(b: &Builder, op: &Op, x: &[Val]) -> Option<Constant> {
     let operands: Vec<Constant> = x.iter().map(|&v| as_constant(b, v)).collect::<Option<_>>()?;
     let types: Vec<Type> = operands.iter().map(|c| c.ty.clone()).collect();
     let ty = op.infer(&types).ok()?.pop()?;
-    if elementwise(op)
+    if op.is_elementwise()
         && let Some(splats) = operands.iter().map(Constant::as_splat).collect::<Option<Vec<Scalar>>>()
     {
         // One element says it all, for symbolic shapes too.
@@ -46,20 +46,6 @@ pub(super) fn constant(b: &Builder, op: &Op, x: &[Val]) -> Option<Constant> {
 /// Operations that mean something to a later derivative.
 fn keeps(op: &Op) -> bool {
     op.name() == "stop_gradient"
-}
-
-fn elementwise(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Unary(_)
-            | Op::Binary(_)
-            | Op::Compare(_)
-            | Op::Convert(_)
-            | Op::Select(_)
-            | Op::Complex(_)
-            | Op::IntegerPow(_)
-            | Op::Polygamma(_)
-    )
 }
 
 /// The constant that defines a value.

@@ -1,0 +1,276 @@
+//! From what is written to equations: operands of one shape and type, results, their names and types.
+
+use super::lookup::Found;
+use super::names::{clip, quoted};
+use super::parse::{Annotation, Head, Operand, Parser, Scope, differs, spelled};
+use super::types::HOLE;
+use crate::array::Scalar;
+use crate::attr::Attrs;
+use crate::bail;
+use crate::dtype::DType;
+use crate::emit::Emit;
+use crate::error::{Code, Error, Loc, Result};
+use crate::ops::{Constant, Op, Spelled};
+use crate::primitive::{Val, Vals};
+use crate::shape::{Dim, Type};
+use smallvec::SmallVec;
+use std::borrow::Cow;
+
+/// The names before `=`, with their places.
+pub(super) type Names<'s> = SmallVec<[(Cow<'s, str>, Loc); 1]>;
+
+impl<'s> Parser<'s> {
+    /// Writes the bindings of one line. Types after the last one stand for all of them that have none.
+    pub(super) fn bindings(
+        &mut self,
+        scope: &mut Scope<'s>,
+        names: Names<'s>,
+        heads: SmallVec<[Head<'s>; 1]>,
+    ) -> Result<()> {
+        let count = heads.len();
+        let wanted = names.len();
+        let shared = if count > 1 { share(&heads, wanted)? } else { None };
+        let mut names = names.into_iter();
+        let mut last: Option<Type> = None;
+        for (i, mut head) in heads.into_iter().enumerate() {
+            if let Some(types) = &shared {
+                head.types = types.get(i).cloned().or(head.types);
+            }
+            let loc = head.loc;
+            let op = head.op;
+            let named = if count == 1 { wanted } else { 1 };
+            let results = match op {
+                "arg" | "tangent" => Vals::from_slice(&[self.argument(scope, head, last.take())?]),
+                _ => self.operation(scope, head)?,
+            };
+            if results.len() != named {
+                return Err(wrong_count(op, results.len(), wanted, count).at(loc));
+            }
+            for v in results {
+                let (name, at) = names.next().expect("one name per result");
+                last = Some(scope.b.ty(v));
+                self.define(scope, name, at, v)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// An argument. A tangent has the type of the binding before it, or of its operand.
+    fn argument(&mut self, scope: &mut Scope<'s>, head: Head<'s>, before: Option<Type>) -> Result<Val> {
+        let ty = match (&head.types, head.op, &head.operands[..], before) {
+            (_, "tangent", &[Operand::Val(v)], _) => scope.b.ty(v),
+            (_, "tangent", [], Some(ty)) => ty,
+            (Some(t), _, [], _) if t.results.len() == 1 && t.operands.is_none() => self.fill(&t.results[0]),
+            (None, _, [], _) => {
+                let text = format!("`tgraph.{}` needs a type: `: f32` or `: tensor<?x3xf32>`", head.op);
+                return Err(Error::new(Code::Syntax, text).at(head.loc));
+            }
+            _ => {
+                let text = format!("`tgraph.{}` is one argument: no operands and one type", head.op);
+                return Err(Error::new(Code::Syntax, text).at(head.loc));
+            }
+        };
+        if let Some(t) = head.types.as_ref().and_then(|t| t.results.first())
+            && differs(&ty, t)
+        {
+            return Err(contradiction(head.op, 0, &ty, t).at(head.loc));
+        }
+        if !head.attrs.0.is_empty() {
+            return Err(Error::new(Code::Attribute, format!("`tgraph.{}` has no attributes", head.op)).at(head.loc));
+        }
+        Ok(scope.b.param(ty, None))
+    }
+
+    fn operation(&mut self, scope: &mut Scope<'s>, head: Head<'s>) -> Result<Vals> {
+        let Head { op: name, loc, operands, attrs, types } = head;
+        scope.b.set_loc(loc);
+        let found = self.table.find(name).ok_or_else(|| self.unknown_op(name, loc))?;
+        let cx: &dyn Emit = &scope.b;
+        let x = values(cx, name, &operands, types.as_ref()).map_err(|e| e.at(loc))?;
+        let have: SmallVec<[Type; 4]> = x.iter().map(|&v| cx.ty(v)).collect();
+        if let Some(want) = types.as_ref().and_then(|t| t.operands.as_ref()) {
+            check_operands(name, &have, want).map_err(|e| e.at(loc))?;
+        }
+        let results = types.as_ref().map(|t| &t.results[..]);
+        let y = match found {
+            Found::Op(entry) => {
+                let mut s = Spelled { name: entry.name, attrs, operands: &have, results };
+                let op = (entry.parse)(&mut s).map_err(|e| e.at(loc))?;
+                if !s.attrs.0.is_empty() {
+                    return Err(left_over(&s.attrs, name, &op).at(loc));
+                }
+                let x = broadcast(cx, &op, x);
+                cx.emit(op, &x)
+            }
+            Found::Composite(c) => {
+                let mut s = Spelled { name: c.name, attrs, operands: &have, results };
+                let y = (c.build)(cx, &mut s, &x).map_err(|e| e.at(loc))?;
+                s.attrs.finish(name).map_err(|e| e.at(loc))?;
+                Vals::from_vec(y)
+            }
+        };
+        if let Some(e) = scope.b.take_error() {
+            return Err(e.at(loc));
+        }
+        if let Some(t) = &types {
+            check_results(cx_types(&scope.b, &y), name, t)?;
+        }
+        Ok(y)
+    }
+
+    fn unknown_op(&self, name: &str, loc: Loc) -> Error {
+        let hint = self.table.nearest(name).map_or(String::new(), |n| format!("; did you mean `tgraph.{n}`?"));
+        let text = format!("unknown operation `tgraph.{}`{hint}", clip(name));
+        Error::new(Code::UnknownOperation, text).at(loc).note("`cotangent ops` lists the operations")
+    }
+}
+
+fn cx_types(cx: &dyn Emit, y: &[Val]) -> SmallVec<[Type; 2]> {
+    y.iter().map(|&v| cx.ty(v)).collect()
+}
+
+/// One type after several bindings is the type of each; as many types as bindings are theirs in order.
+fn share(heads: &[Head<'_>], wanted: usize) -> Result<Option<Vec<Annotation>>> {
+    if heads.len() != wanted {
+        let text = format!("{wanted} names before `=`, {} operations after it: each must have one result", heads.len());
+        return Err(Error::new(Code::Arity, text).at(heads[0].loc));
+    }
+    let (last, others) = heads.split_last().expect("at least one");
+    let Some(t) = &last.types else { return Ok(None) };
+    if others.iter().any(|h| h.types.is_some()) {
+        return Ok(None);
+    }
+    let one = |ty: &Type| Annotation { operands: None, results: vec![ty.clone()], loc: t.loc };
+    match &t.results[..] {
+        [ty] if t.operands.is_none() => Ok(Some(vec![one(ty); wanted])),
+        [_] => Ok(None),
+        all if all.len() == wanted => Ok(Some(all.iter().map(one).collect())),
+        all => {
+            let text = format!("{wanted} results in this line, {} types", all.len());
+            Err(Error::new(Code::Arity, text).at(t.loc))
+        }
+    }
+}
+
+fn wrong_count(op: &str, have: usize, names: usize, bindings: usize) -> Error {
+    let plural = |n: usize| if n == 1 { "" } else { "s" };
+    let text = if bindings == 1 {
+        format!("`tgraph.{op}` has {have} result{}, {names} name{} given", plural(have), plural(names))
+    } else {
+        format!("`tgraph.{op}` has {have} results: it needs a line of its own")
+    };
+    Error::new(Code::Arity, text)
+}
+
+/// The values of operands. A number has the element type of the first value, or of the written type.
+fn values(cx: &dyn Emit, op: &str, operands: &[Operand], types: Option<&Annotation>) -> Result<Vals> {
+    let first = operands.iter().find_map(|o| match o {
+        Operand::Val(v) => Some(cx.ty(*v).dtype),
+        Operand::Num(_) => None,
+    });
+    let dtype = first.or_else(|| types.and_then(|t| t.results.first()).map(|t| t.dtype));
+    operands
+        .iter()
+        .map(|&o| match (o, dtype) {
+            (Operand::Val(v), _) => Ok(v),
+            (Operand::Num(n), Some(d)) => Ok(cx.op(Constant::splat(Type::scalar(d), fitting(n, d)?), &[])),
+            (Operand::Num(_), None) => {
+                bail!(
+                    Syntax,
+                    "a number among the operands of `tgraph.{op}` needs a value beside it, or a type after `:`"
+                )
+            }
+        })
+        .collect()
+}
+
+/// The number, if the element type has it.
+fn fitting(n: Scalar, d: DType) -> Result<Scalar> {
+    let whole = matches!(n, Scalar::I(_)) || !(d.is_int() || d == DType::Bool);
+    let (lo, hi) = if d.is_int() || d == DType::Bool { d.int_range() } else { (i128::MIN, i128::MAX) };
+    match n {
+        Scalar::I(i) if !(lo..=hi).contains(&i) => bail!(DTypeMismatch, "{i} is not a number of type {d}"),
+        Scalar::F(x) if !whole => bail!(DTypeMismatch, "{x} is not a number of type {d}; convert the other operand"),
+        n => Ok(n),
+    }
+}
+
+/// Operands of an elementwise operation repeated to one shape, as NumPy aligns them. Shapes that cannot be aligned are
+/// left for the type rule to complain about.
+fn broadcast(cx: &dyn Emit, op: &Op, x: Vals) -> Vals {
+    if x.len() < 2 || !op.is_elementwise() {
+        return x;
+    }
+    let shapes: SmallVec<[_; 4]> = x.iter().map(|&v| cx.ty(v).shape).collect();
+    if shapes.windows(2).all(|w| w[0] == w[1]) {
+        return x;
+    }
+    let rank = shapes.iter().map(|s| s.rank()).max().unwrap_or(0);
+    let mut target: Vec<Dim> = vec![Dim::Const(1); rank];
+    for s in &shapes {
+        for (d, t) in s.iter().zip(&mut target[rank - s.rank()..]) {
+            let better = t.is(1) || (t.as_const().is_none() && d.as_const().is_some());
+            match t.same(d) {
+                Some(false) if t.is(1) => *t = d.clone(),
+                Some(false) if !d.is(1) => return x,
+                None if better && !d.is(1) => *t = d.clone(),
+                _ => {}
+            }
+        }
+    }
+    let grows = |s: &crate::shape::Shape| s.rank() < rank || s.iter().zip(&target).any(|(d, t)| d.is(1) && !t.is(1));
+    // A choice may be made by one boolean for all elements.
+    let scalar_choice = |i: usize| matches!(op, Op::Select(_)) && i == 0 && shapes[0].rank() == 0;
+    x.iter()
+        .enumerate()
+        .map(|(i, &v)| if grows(&shapes[i]) && !scalar_choice(i) { cx.broadcast_to(v, &target) } else { v })
+        .collect()
+}
+
+fn check_operands(op: &str, have: &[Type], want: &[Type]) -> Result<()> {
+    if have.len() != want.len() {
+        bail!(Arity, "`tgraph.{op}` has {} operands here, {} types are given for them", have.len(), want.len());
+    }
+    for (i, (h, w)) in have.iter().zip(want).enumerate() {
+        if differs(h, w) {
+            bail!(ShapeMismatch, "operand {i} of `tgraph.{op}` has type {h}, the text says {}", spelled(w));
+        }
+    }
+    Ok(())
+}
+
+fn check_results(have: SmallVec<[Type; 2]>, op: &str, t: &Annotation) -> Result<()> {
+    if have.len() != t.results.len() {
+        let text = format!("`tgraph.{op}` has {} results, {} types are given", have.len(), t.results.len());
+        return Err(Error::new(Code::Arity, text).at(t.loc));
+    }
+    for (i, (h, w)) in have.iter().zip(&t.results).enumerate() {
+        let mut open = false;
+        h.syms(&mut |s| open |= &**s == HOLE);
+        if open {
+            let text = format!(
+                "`tgraph.{op}` takes its shape from this type: a `?` cannot stand here; name the extent, or give it as \
+                 an attribute"
+            );
+            return Err(Error::new(Code::Syntax, text).at(t.loc));
+        }
+        if differs(h, w) {
+            return Err(contradiction(op, i, h, w).at(t.loc));
+        }
+    }
+    Ok(())
+}
+
+fn contradiction(op: &str, i: usize, have: &Type, want: &Type) -> Error {
+    let text = format!("result {i} of `tgraph.{op}` has type {have}, the text says {}", spelled(want));
+    Error::new(if have.dtype == want.dtype { Code::ShapeMismatch } else { Code::DTypeMismatch }, text)
+}
+
+/// The error of attributes that nobody took.
+fn left_over(left: &Attrs, name: &str, op: &Op) -> Error {
+    let known: Vec<String> = op.attrs().0.into_iter().map(|(k, _)| k.into_owned()).collect();
+    let (key, _) = &left.0[0];
+    let hint = super::names::did_you_mean(key, "", known.iter().map(String::as_str));
+    let e = Error::new(Code::Attribute, format!("`tgraph.{name}` has no attribute {}{hint}", quoted(key)));
+    if known.is_empty() { e } else { e.note(format!("its attributes here: {}", known.join(", "))) }
+}

@@ -1,0 +1,105 @@
+//! Names: what people may have meant, and other words for operations.
+
+use super::cursor::is_name;
+use std::borrow::Cow;
+
+/// The name among these that is most like `name`, if one is close.
+pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    const LONGEST: usize = 48;
+    let n = name.chars().count();
+    if n == 0 || n > LONGEST {
+        return None;
+    }
+    let most = 1 + n / 4;
+    let mut best: Option<(usize, &str)> = None;
+    for other in among {
+        let m = other.len();
+        if m > 2 * LONGEST {
+            continue;
+        }
+        let mut d = distance(name, other);
+        // A name that only goes on is a likely slip too: `reduce` for `reduce_sum`.
+        if d > most && n >= 3 && other.split('_').any(|part| part == name) {
+            d = most;
+        }
+        if d <= most && best.is_none_or(|(b, _)| d < b) {
+            best = Some((d, other));
+        }
+    }
+    best.map(|(_, s)| s)
+}
+
+/// Edits from one name to the other: insertions, deletions, replacements, swaps of neighbours.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.to_lowercase().chars().collect(), b.to_lowercase().chars().collect());
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let replace = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut d = replace.min(last[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                d = d.min(before[j - 2] + 1);
+            }
+            row.push(d);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}
+
+/// `; did you mean X?`, or nothing.
+pub(super) fn did_you_mean<'a>(name: &str, sigil: &str, among: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(name, among).map_or(String::new(), |n| format!("; did you mean `{sigil}{n}`?"))
+}
+
+/// A text shortened for a message.
+pub(super) fn clip(s: &str) -> Cow<'_, str> {
+    const SHOWN: usize = 40;
+    match s.char_indices().nth(SHOWN) {
+        Some((i, _)) => format!("{}..", &s[..i]).into(),
+        None => s.into(),
+    }
+}
+
+/// A name as it is written after its sigil: in quotes where it must be.
+pub(super) fn written(name: &str) -> Cow<'_, str> {
+    if is_name(name) { name.into() } else { quoted(name).into() }
+}
+
+/// A string in quotes.
+pub(crate) fn quoted(s: &str) -> String {
+    let mut out = String::with_capacity(s.len() + 2);
+    out.push('"');
+    for c in s.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() => out.push_str(&format!("\\u{{{:x}}}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Other words for operations: StableHLO's, NumPy's, and what people write.
+#[rustfmt::skip]
+pub(super) const ALIASES: &[(&str, &str)] = &[
+    ("subtract", "sub"), ("multiply", "mul"), ("divide", "div"), ("remainder", "rem"), ("power", "pow"),
+    ("maximum", "max"), ("minimum", "min"), ("negate", "neg"), ("negative", "neg"), ("exponential", "exp"),
+    ("exponential_minus_one", "expm1"), ("log_plus_one", "log1p"), ("ln", "log"), ("sine", "sin"), ("cosine", "cos"),
+    ("square_root", "sqrt"), ("rsqrt_approx", "rsqrt"), ("sigmoid", "logistic"), ("arcsin", "asin"),
+    ("arccos", "acos"), ("arctan", "atan"), ("arctan2", "atan2"), ("arcsinh", "asinh"), ("arccosh", "acosh"),
+    ("arctanh", "atanh"), ("absolute", "abs"), ("ceiling", "ceil"), ("round_nearest_even", "round_half_even"),
+    ("round", "round_half_even"), ("round_nearest_afz", "round_half_away"), ("is_finite", "is_finite"),
+    ("isfinite", "is_finite"), ("isnan", "is_nan"), ("equal", "eq"), ("not_equal", "ne"), ("less", "lt"),
+    ("less_equal", "le"), ("greater", "gt"), ("greater_equal", "ge"), ("logical_not", "not"), ("logical_and", "and"),
+    ("logical_or", "or"), ("logical_xor", "xor"), ("sum", "reduce_sum"), ("prod", "reduce_prod"),
+    ("broadcast", "broadcast_in_dim"), ("astype", "convert"), ("cast", "convert"), ("permute_dims", "transpose"),
+    ("where", "select"), ("const", "constant"), ("cbrt_real", "cbrt"), ("concat", "concatenate"), ("flip", "reverse"),
+];

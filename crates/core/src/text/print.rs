@@ -1,0 +1,308 @@
+//! The canonical text of functions.
+//!
+//! Every value has a name of its own: the one it was given, or `%7` at position 7. A `?` stands for a symbol that
+//! nothing needs by name; elsewhere it is `?a`. Bodies are written out, modules of the program by their name.
+
+use super::names::written;
+use super::print_attr::attr;
+use super::types::stands_bare;
+use crate::attr::{Attr, Attrs};
+use crate::graph::Function;
+use crate::ops::Op;
+use crate::primitive::Val;
+use crate::shape::{Dim, Sym, Type};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// Modules by identity: what is printed by name.
+pub(super) type Modules<'a> = FxHashMap<*const Function, &'a str>;
+
+/// The text of one function as a module.
+pub fn print_function(f: &Function) -> String {
+    let mut out = String::new();
+    module(&mut out, f, &Modules::default());
+    out
+}
+
+/// A type as the text form writes it: `f32`, `tensor<2xnxf32>`.
+pub fn print_type(ty: &Type) -> String {
+    let mut out = String::new();
+    write_type(&mut out, ty, &|_| false);
+    out
+}
+
+pub(super) fn module(out: &mut String, f: &Function, modules: &Modules<'_>) {
+    let open = anonymous(f);
+    let p = Printer { modules, open: &open };
+    let _ = writeln!(out, "tgraph.module @{} {{", written(&f.name));
+    p.statements(out, f, 1, true);
+    out.push_str("}\n");
+}
+
+/// Symbols that print as `?`: those that one parameter binds and nothing needs by name.
+fn anonymous(f: &Function) -> FxHashSet<Sym> {
+    let mut seen = Seen::default();
+    if f.syms().iter().any(|s| s.starts_with('?')) {
+        seen.function(f);
+    }
+    seen.bound.into_iter().filter(|(s, n)| *n == 1 && !seen.needed.contains(s)).map(|(s, _)| s).collect()
+}
+
+#[derive(Default)]
+struct Seen {
+    bound: FxHashMap<Sym, usize>,
+    needed: FxHashSet<Sym>,
+}
+
+impl Seen {
+    fn function(&mut self, f: &Function) {
+        for &p in f.params() {
+            for d in f.ty(p).shape.iter() {
+                match d.as_sym() {
+                    Some(s) if s.starts_with('?') && s.len() > 1 => *self.bound.entry(s.clone()).or_insert(0) += 1,
+                    _ => self.dim(d),
+                }
+            }
+        }
+        for e in f.eqns() {
+            // Without operands, the type that is written says everything.
+            if f.operands(e).is_empty() {
+                e.results().for_each(|r| f.ty(r).shape.iter().for_each(|d| self.dim(d)));
+            }
+            e.op.attrs().0.iter().for_each(|(_, a)| self.attr(a));
+        }
+    }
+
+    fn dim(&mut self, d: &Dim) {
+        d.syms(&mut |s| {
+            if !self.needed.contains(s) {
+                self.needed.insert(s.clone());
+            }
+        });
+    }
+
+    fn attr(&mut self, a: &Attr) {
+        match a {
+            Attr::Dim(d) => self.dim(d),
+            Attr::List(v) => v.iter().for_each(|a| self.attr(a)),
+            Attr::Fn(f) => self.function(f),
+            Attr::Num(_) | Attr::Bool(_) | Attr::Str(_) | Attr::DType(_) | Attr::Array(_) => {}
+        }
+    }
+}
+
+struct Printer<'a> {
+    modules: &'a Modules<'a>,
+    open: &'a FxHashSet<Sym>,
+}
+
+impl Printer<'_> {
+    /// Equations and the return; parameters as statements where they stand, in a module.
+    fn statements(&self, out: &mut String, f: &Function, depth: usize, module: bool) {
+        let names = ValueNames::new(f);
+        let params = if module { f.params() } else { &[] };
+        let mut params = params.iter().peekable();
+        for e in f.eqns() {
+            let first = e.results().next();
+            while let Some(&&p) = params.peek().filter(|p| first.is_none_or(|r| ***p < r)) {
+                self.param(out, f, p, &names, depth);
+                params.next();
+            }
+            indent(out, depth);
+            for (i, r) in e.results().enumerate() {
+                out.push_str(if i > 0 { ", " } else { "" });
+                names.write(out, r);
+            }
+            out.push_str(if first.is_some() { " = tgraph." } else { "tgraph." });
+            self.operation(out, &e.op, f.operands(e), &names, depth);
+            let types: Vec<&Type> = e.results().map(|r| f.ty(r)).collect();
+            self.types(out, &types);
+            out.push('\n');
+        }
+        for &p in params {
+            self.param(out, f, p, &names, depth);
+        }
+        indent(out, depth);
+        out.push_str("tgraph.return");
+        self.values(out, f.results(), &names);
+        let types: Vec<&Type> = f.results().iter().map(|&r| f.ty(r)).collect();
+        self.types(out, &types);
+        out.push('\n');
+    }
+
+    fn param(&self, out: &mut String, f: &Function, p: Val, names: &ValueNames<'_>, depth: usize) {
+        indent(out, depth);
+        names.write(out, p);
+        out.push_str(" = tgraph.arg : ");
+        self.ty(out, f.ty(p));
+        out.push('\n');
+    }
+
+    fn values(&self, out: &mut String, x: &[Val], names: &ValueNames<'_>) {
+        for (i, &v) in x.iter().enumerate() {
+            out.push_str(if i > 0 { ", " } else { " " });
+            names.write(out, v);
+        }
+    }
+
+    fn types(&self, out: &mut String, types: &[&Type]) {
+        for (i, t) in types.iter().enumerate() {
+            out.push_str(if i > 0 { ", " } else { " : " });
+            self.ty(out, t);
+        }
+    }
+
+    fn ty(&self, out: &mut String, t: &Type) {
+        write_type(out, t, &|d| {
+            let mut open = false;
+            d.syms(&mut |s| open |= self.open.contains(s));
+            open
+        });
+    }
+
+    fn operation(&self, out: &mut String, op: &Op, x: &[Val], names: &ValueNames<'_>, depth: usize) {
+        out.push_str(op.name());
+        let Attrs(mut attrs) = op.attrs();
+        if let Some((key, Attr::Fn(callee))) = attrs.first()
+            && key == "callee"
+            && let Some(name) = self.modules.get(&Arc::as_ptr(callee))
+        {
+            let _ = write!(out, " @{}", written(name));
+            attrs.remove(0);
+        }
+        self.values(out, x, names);
+        let mut plain = 0;
+        for (key, a) in attrs.iter().filter(|(_, a)| !is_body(a)) {
+            out.push_str(if plain > 0 { ", " } else { " {" });
+            let _ = write!(out, "{} = ", written(key));
+            attr(out, a);
+            plain += 1;
+        }
+        out.push_str(if plain > 0 { "}" } else { "" });
+        for (key, a) in attrs.iter().filter(|(_, a)| is_body(a)) {
+            out.push(' ');
+            out.push_str(key);
+            match a {
+                Attr::Fn(b) => self.body(out, b, depth),
+                Attr::List(v) => {
+                    out.push_str(" [");
+                    for (i, a) in v.iter().enumerate() {
+                        out.push_str(if i > 0 { ", " } else { "" });
+                        if let Attr::Fn(b) = a {
+                            self.body(out, b, depth);
+                        }
+                    }
+                    out.push(']');
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn body(&self, out: &mut String, f: &Arc<Function>, depth: usize) {
+        if let Some(name) = self.modules.get(&Arc::as_ptr(f)) {
+            let _ = write!(out, " @{}", written(name));
+            return;
+        }
+        let names = ValueNames::new(f);
+        out.push('(');
+        for (i, &p) in f.params().iter().enumerate() {
+            out.push_str(if i > 0 { ", " } else { "" });
+            names.write(out, p);
+            out.push_str(": ");
+            self.ty(out, f.ty(p));
+        }
+        out.push_str(") {\n");
+        self.statements(out, f, depth + 1, false);
+        indent(out, depth);
+        out.push('}');
+    }
+}
+
+/// Whether an attribute is a body, or a list of them.
+fn is_body(a: &Attr) -> bool {
+    match a {
+        Attr::Fn(_) => true,
+        Attr::List(v) => v.iter().any(|a| matches!(a, Attr::Fn(_))),
+        _ => false,
+    }
+}
+
+fn indent(out: &mut String, depth: usize) {
+    for _ in 0..depth {
+        out.push_str("  ");
+    }
+}
+
+/// A type, an extent that `open` accepts being written as `?`.
+pub(super) fn write_type(out: &mut String, t: &Type, open: &dyn Fn(&Dim) -> bool) {
+    if t.rank() == 0 {
+        out.push_str(t.dtype.name());
+        return;
+    }
+    out.push_str("tensor<");
+    for d in t.shape.iter() {
+        match (d, d.as_sym()) {
+            (Dim::Const(c), _) => {
+                let _ = write!(out, "{c}");
+            }
+            _ if open(d) => out.push('?'),
+            (_, Some(s)) if stands_bare(s) => out.push_str(s),
+            _ => {
+                let _ = write!(out, "({d})");
+            }
+        }
+        out.push('x');
+    }
+    out.push_str(t.dtype.name());
+    out.push('>');
+}
+
+/// A name for every value: unique, whatever names values were given.
+struct ValueNames<'a> {
+    f: &'a Function,
+    /// Values whose name is not their own, or whose number is taken.
+    other: FxHashMap<Val, String>,
+}
+
+impl<'a> ValueNames<'a> {
+    fn new(f: &'a Function) -> ValueNames<'a> {
+        let mut taken: FxHashSet<&str> = FxHashSet::default();
+        let mut twice: Vec<Val> = Vec::new();
+        let mut numbers = false;
+        for v in f.vals() {
+            if let Some(name) = f.name_of(v) {
+                numbers |= name.starts_with(|c: char| c.is_ascii_digit());
+                if !taken.insert(name) {
+                    twice.push(v);
+                }
+            }
+        }
+        if numbers {
+            let number = |v: &Val| f.name_of(*v).is_none() && taken.contains(v.index().to_string().as_str());
+            twice.extend(f.vals().filter(number));
+        }
+        let mut other: FxHashMap<Val, String> = FxHashMap::default();
+        let mut made: FxHashSet<String> = FxHashSet::default();
+        for v in twice {
+            let base = f.name_of(v).map_or_else(|| v.index().to_string(), |n| n.to_string());
+            let new = (1..).map(|i| format!("{base}_{i}")).find(|n| !taken.contains(&**n) && !made.contains(n));
+            let new = new.expect("endless");
+            made.insert(new.clone());
+            other.insert(v, new);
+        }
+        ValueNames { f, other }
+    }
+
+    fn write(&self, out: &mut String, v: Val) {
+        out.push('%');
+        let other = if self.other.is_empty() { None } else { self.other.get(&v).map(String::as_str) };
+        match other.or(self.f.name_of(v).map(|n| &**n)) {
+            Some(n) => out.push_str(&written(n)),
+            None => {
+                let _ = write!(out, "{}", v.index());
+            }
+        }
+    }
+}

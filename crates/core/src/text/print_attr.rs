@@ -1,0 +1,161 @@
+//! Values of attributes as text: every bit comes back.
+
+use super::attrs::MAX_SPLAT;
+use super::cursor::is_name;
+use super::names::quoted;
+use super::print::write_type;
+use crate::array::{Array, Data, Scalar};
+use crate::attr::Attr;
+use crate::dtype::DType;
+use crate::shape::Dim;
+use std::fmt::{Debug, Write};
+
+/// A value that is no body.
+pub(super) fn attr(out: &mut String, a: &Attr) {
+    match a {
+        Attr::Num(s) => number(out, *s),
+        Attr::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
+        Attr::Str(s) => out.push_str(&quoted(s)),
+        Attr::DType(d) => out.push_str(d.name()),
+        Attr::Dim(d) => dim(out, d),
+        Attr::List(v) => {
+            out.push('[');
+            for (i, a) in v.iter().enumerate() {
+                out.push_str(if i > 0 { ", " } else { "" });
+                attr(out, a);
+            }
+            out.push(']');
+        }
+        Attr::Array(a) => array(out, a),
+        Attr::Fn(f) => {
+            let _ = write!(out, "@{}", super::names::written(&f.name));
+        }
+    }
+}
+
+fn number(out: &mut String, s: Scalar) {
+    match s {
+        Scalar::I(i) => {
+            let _ = write!(out, "{i}");
+        }
+        Scalar::F(x) => float(out, x),
+        Scalar::C(z) => pair(out, z.re, z.im),
+    }
+}
+
+/// The shortest digits that are read back to the same bits; `nan` has no sign and no payload.
+fn float<T: Debug + Copy + Into<f64>>(out: &mut String, x: T) {
+    if x.into().is_nan() {
+        out.push_str("nan");
+    } else {
+        let _ = write!(out, "{x:?}");
+    }
+}
+
+fn pair<T: Debug + Copy + Into<f64>>(out: &mut String, re: T, im: T) {
+    out.push('(');
+    float(out, re);
+    out.push_str(", ");
+    float(out, im);
+    out.push(')');
+}
+
+/// An extent. A symbol that would be read as something else is put into parentheses and quotes.
+fn dim(out: &mut String, d: &Dim) {
+    let _ = match d.as_sym() {
+        Some(s) if is_name(s) && !is_word(s) => write!(out, "{s}"),
+        Some(s) if s.strip_prefix('?').is_some_and(is_name) => write!(out, "{s}"),
+        Some(s) => write!(out, "({})", quoted(s)),
+        None => write!(out, "{d}"),
+    };
+}
+
+/// Words that mean something else than a symbol.
+fn is_word(s: &str) -> bool {
+    matches!(s, "true" | "false" | "inf" | "nan" | "dense" | "complex")
+        || DType::parse(s).is_some()
+        || s.starts_with(|c: char| c.is_ascii_digit())
+}
+
+fn array(out: &mut String, a: &Array) {
+    let same = a.len() > 1 && a.len() <= MAX_SPLAT && all_same(a);
+    out.push_str("dense<");
+    if same || a.shape().is_empty() {
+        element(out, a.data(), 0);
+    } else if a.is_empty() {
+        out.push_str("[]");
+    } else {
+        // Brackets open and close where an index becomes 0 or its last.
+        let shape = a.shape();
+        for i in 0..a.len() {
+            let ends = |from: usize| {
+                let mut n = 0;
+                let mut size = 1;
+                for &d in shape.iter().rev() {
+                    size *= d;
+                    if !from.is_multiple_of(size) {
+                        break;
+                    }
+                    n += 1;
+                }
+                n
+            };
+            if i > 0 {
+                out.push_str(", ");
+            }
+            (0..ends(i)).for_each(|_| out.push('['));
+            element(out, a.data(), i);
+            (0..ends(i + 1)).for_each(|_| out.push(']'));
+        }
+    }
+    out.push_str("> : ");
+    write_type(out, &a.ty(), &|_| false);
+}
+
+fn all_same(a: &Array) -> bool {
+    let (mut first, mut other) = (String::new(), String::new());
+    element(&mut first, a.data(), 0);
+    (1..a.len()).all(|i| {
+        other.clear();
+        element(&mut other, a.data(), i);
+        other == first
+    })
+}
+
+fn element(out: &mut String, data: &Data, i: usize) {
+    let _ = match data {
+        Data::Bool(v) => write!(out, "{}", v[i]),
+        Data::I8(v) => write!(out, "{}", v[i]),
+        Data::I16(v) => write!(out, "{}", v[i]),
+        Data::I32(v) => write!(out, "{}", v[i]),
+        Data::I64(v) => write!(out, "{}", v[i]),
+        Data::U8(v) => write!(out, "{}", v[i]),
+        Data::U16(v) => write!(out, "{}", v[i]),
+        Data::U32(v) => write!(out, "{}", v[i]),
+        Data::U64(v) => write!(out, "{}", v[i]),
+        Data::F16(v) => {
+            float(out, v[i].to_f32());
+            Ok(())
+        }
+        Data::BF16(v) => {
+            float(out, v[i].to_f32());
+            Ok(())
+        }
+        Data::F32(v) => {
+            float(out, v[i]);
+            Ok(())
+        }
+        Data::F64(v) => {
+            float(out, v[i]);
+            Ok(())
+        }
+        Data::C64(v) => {
+            pair(out, v[i].re, v[i].im);
+            Ok(())
+        }
+        Data::C128(v) => {
+            pair(out, v[i].re, v[i].im);
+            Ok(())
+        }
+    };
+}

@@ -1,0 +1,214 @@
+//! Types and dimensions: `f32`, `tensor<2x?xnx(2*n+1)xf32>`.
+//!
+//! ```text
+//! type := dtype | "tensor<" (dim "x")* dtype ">"
+//! dim  := number | "?" | symbol without x | "(" expr ")"
+//! expr := ["-"] term (("+" | "-") term)*      term := atom ("*" atom)*
+//! atom := number | name | "?" name | string | "(" expr ")" | "floordiv(" expr "," number ")" | "max(" expr ", 0)"
+//! ```
+//! A lone `?` is the symbol [`HOLE`]: an argument makes a fresh symbol of it, an annotation leaves it open.
+
+use super::cursor::is_name_char;
+use super::names::{clip, did_you_mean};
+use super::parse::Parser;
+use crate::dtype::DType;
+use crate::error::{Code, Error, Result};
+use crate::shape::{Atom, Dim, Poly, Shape, Type, relu};
+use smallvec::SmallVec;
+
+/// The symbol of a `?` whose extent is not decided yet.
+pub(super) const HOLE: &str = "?";
+
+/// How many axes a type may have in a text.
+const MAX_RANK: usize = 256;
+/// How large a dimension's polynomial may become while it is read: terms of a product, factors of a term.
+const MAX_TERMS: usize = 256;
+const MAX_FACTORS: usize = 64;
+
+impl Parser<'_> {
+    /// A type.
+    pub(super) fn ty(&mut self) -> Result<Type> {
+        if !self.c.eat_str("tensor<") {
+            return Ok(Type::scalar(self.dtype()?));
+        }
+        let mut dims: SmallVec<[Dim; 6]> = SmallVec::new();
+        loop {
+            self.c.ws();
+            if dims.len() > MAX_RANK {
+                return Err(self.c.error(Code::Limit, format!("a type has at most {MAX_RANK} axes")));
+            }
+            let dim = match self.c.byte() {
+                b'0'..=b'9' => Dim::Const(self.c.natural()?),
+                b'?' => self.unknown(),
+                b'(' => {
+                    self.c.bump();
+                    let d = self.dim()?;
+                    self.c.expect(b')', "after the expression of an extent")?;
+                    d
+                }
+                b'*' => {
+                    return Err(self.c.error(Code::Syntax, "a tensor needs a rank: write a `?` for each axis"));
+                }
+                _ if self.c.looking_at("complex<") => break,
+                _ => {
+                    let before = self.c.clone();
+                    let name = self.c.symbol();
+                    if self.c.byte() != b'x' {
+                        self.c = before;
+                        break;
+                    }
+                    if name.is_empty() {
+                        let text = "the name of a dimension is missing here: names in types cannot contain the letter \
+                                    `x`, which separates dimensions; write `(max)` for a symbol like that";
+                        return Err(self.c.error(Code::Syntax, text));
+                    }
+                    Dim::sym(name)
+                }
+            };
+            dims.push(dim);
+            if self.c.peek() != b'x' {
+                let found = self.c.found();
+                let text = format!("expected `x` and the rest of the type after a dimension, found {found}");
+                return Err(self.c.error(Code::Syntax, text));
+            }
+            self.c.bump();
+        }
+        let dtype = self.dtype()?;
+        self.c.expect(b'>', "after the element type")?;
+        let shape: Shape = if dims.is_empty() { Shape::scalar() } else { dims.into_iter().collect() };
+        Ok(Type::new(dtype, shape))
+    }
+
+    /// `?` or `?name`, up to the next `x`.
+    fn unknown(&mut self) -> Dim {
+        let start = self.c.pos();
+        self.c.bump();
+        self.c.symbol();
+        Dim::sym(&self.c.src()[start..self.c.pos()])
+    }
+
+    /// An element type.
+    pub(super) fn dtype(&mut self) -> Result<DType> {
+        let loc = self.c.here();
+        let start = self.c.pos();
+        let word = self.c.word();
+        if word == "complex" && self.c.eat(b'<') {
+            self.c.word();
+            self.c.expect(b'>', "after the parts' element type")?;
+        }
+        let name = &self.c.src()[start..self.c.pos()];
+        if let Some(d) = DType::parse(name) {
+            return Ok(d);
+        }
+        if name.is_empty() {
+            let found = self.c.found();
+            return Err(Error::new(Code::Syntax, format!("expected a type, found {found}")).at(loc));
+        }
+        let hint = did_you_mean(name, "", DType::ALL.map(DType::name));
+        let all = DType::ALL.map(DType::name).join(" ");
+        let e = Error::new(Code::UnknownDType, format!("unknown element type `{}`{hint}", clip(name))).at(loc);
+        Err(if word.contains('x') {
+            e.note("names of dimensions cannot contain the letter `x`: it separates dimensions")
+        } else {
+            e.note(format!("element types: {all}, complex<f32>, complex<f64>"))
+        })
+    }
+
+    /// An expression of an extent.
+    pub(super) fn dim(&mut self) -> Result<Dim> {
+        Ok(Dim::from_poly(self.poly()?))
+    }
+
+    fn poly(&mut self) -> Result<Poly> {
+        self.nested(|p| {
+            let negative = p.c.eat(b'-');
+            let first = p.term()?;
+            let mut sum = if negative { Poly::default().plus(&first, -1) } else { first };
+            loop {
+                let sign = match p.c.peek() {
+                    b'+' => 1,
+                    b'-' if p.c.second() != b'>' => -1,
+                    _ => return Ok(sum),
+                };
+                p.c.bump();
+                sum = sum.plus(&p.term()?, sign);
+                p.small(sum.len(), 0)?;
+            }
+        })
+    }
+
+    fn term(&mut self) -> Result<Poly> {
+        let mut product = self.atom()?;
+        while self.c.eat(b'*') {
+            let next = self.atom()?;
+            self.small(product.len() * next.len(), product.degree() + next.degree())?;
+            product = product.times(&next);
+        }
+        Ok(product)
+    }
+
+    fn small(&mut self, terms: usize, factors: usize) -> Result<()> {
+        if terms > MAX_TERMS || factors > MAX_FACTORS {
+            return Err(self.c.error(Code::Limit, "this expression of an extent is too large"));
+        }
+        Ok(())
+    }
+
+    fn atom(&mut self) -> Result<Poly> {
+        let sym = |name: &str| Poly::atom(Atom::Sym(name.into()));
+        match self.c.peek() {
+            b'0'..=b'9' => Ok(Poly::constant(self.c.natural()? as i64)),
+            b'"' => Ok(sym(&self.c.string()?)),
+            b'?' => {
+                let start = self.c.pos();
+                self.c.bump();
+                self.c.word();
+                Ok(sym(&self.c.src()[start..self.c.pos()]))
+            }
+            b'(' => {
+                self.c.bump();
+                let p = self.poly()?;
+                self.c.expect(b')', "after the expression of an extent")?;
+                Ok(p)
+            }
+            _ => {
+                let name = self.c.word();
+                match name {
+                    "" => {
+                        let found = self.c.found();
+                        Err(self.c.error(Code::Syntax, format!("expected an extent, found {found}")))
+                    }
+                    "floordiv" if self.c.eat(b'(') => {
+                        let p = self.poly()?;
+                        self.c.expect(b',', "before the divisor of `floordiv`")?;
+                        let d = self.c.natural()?;
+                        self.c.expect(b')', "after the divisor of `floordiv`")?;
+                        if d == 0 {
+                            return Err(self
+                                .c
+                                .error(Code::Attribute, "`floordiv` divides by a positive number, got 0"));
+                        }
+                        Ok(Dim::from_poly(p).floor_div(d).poly())
+                    }
+                    "max" if self.c.eat(b'(') => {
+                        let p = self.poly()?;
+                        self.c.expect(b',', "before the 0 of `max(.., 0)`")?;
+                        if self.c.natural()? != 0 {
+                            return Err(self.c.error(Code::Syntax, "an extent knows `max(.., 0)` only"));
+                        }
+                        self.c.expect(b')', "after `max(.., 0`")?;
+                        Ok(relu(p))
+                    }
+                    name => Ok(sym(name)),
+                }
+            }
+        }
+    }
+}
+
+/// Whether a symbol can stand in a type without parentheses.
+pub(super) fn stands_bare(sym: &str) -> bool {
+    let name = sym.strip_prefix('?').unwrap_or(sym);
+    let bare = name.chars().all(|c| c != 'x' && c != '.' && is_name_char(c));
+    bare && !name.starts_with(|c: char| c.is_numeric()) && (!name.is_empty() || sym == HOLE)
+}
