@@ -9,7 +9,7 @@
 //! cumlogsumexp  f_1 = exp(p - y)     f_2 = exp(x - y)
 //! ```
 
-use super::reduce::maximum;
+use super::reduce::{counting, maximum};
 use super::support::{check_axis, cost_per_element, lines, mapped, sample_array, take_axis};
 use super::{Comparison, Entry, LinearRecurrence, Op, Spelled, arity};
 use crate::array::{Array, Wide};
@@ -165,12 +165,13 @@ impl Cumulative {
             Running::Prod => (x, p),
             Running::Max | Running::Min => {
                 let dtype = cx.ty(x).dtype;
-                let same = |a, b| cx.convert(cx.compare(a, Comparison::Eq, b), dtype);
+                let same = |a, b| cx.convert(cx.compare(a, Comparison::Eq, b), counting(dtype));
                 let (kept, here) = (same(p, y), same(x, y));
                 // Ties so far: starts over where the extremum changes. No ties (0/0) from the first NaN on.
                 let ties = cx.linear_recurrence(kept, here, self.recurrence(false));
                 let before = cx.linear_recurrence(kept, here, self.recurrence(true));
-                (cx.div(cx.mul(kept, before), ties), cx.div(here, ties))
+                let share = |of| cx.convert(cx.div(of, ties), dtype);
+                (share(cx.mul(kept, before)), share(here))
             }
             Running::LogSumExp => {
                 let nothing = cx.compare(y, Comparison::Eq, cx.full_like(y, f64::NEG_INFINITY));

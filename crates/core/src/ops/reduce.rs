@@ -133,6 +133,11 @@ pub(super) fn maximum(a: f64, b: f64) -> f64 {
     if a.is_nan() || (a == b && a.is_sign_positive()) || a > b { a } else { b }
 }
 
+/// A float type that numbers of elements fit, which they do not fit in sixteen bits.
+pub(super) fn counting(dtype: DType) -> DType {
+    if dtype.size() < 4 { DType::F32 } else { dtype }
+}
+
 /// Product of all other elements: what each factor is multiplied with.
 fn products_of_others(cx: &Lin<'_>, x: Val, axes: &[usize]) -> Val {
     let ty = cx.ty(x);
@@ -159,10 +164,11 @@ fn products_of_others(cx: &Lin<'_>, x: Val, axes: &[usize]) -> Val {
 fn weighted_by_location(cx: &Lin<'_>, x: Val, y: Val, axes: &[usize], t: Lv) -> Option<Lv> {
     let ty = cx.ty(x);
     let there = cx.compare(x, Comparison::Eq, cx.spread(y, &ty, axes));
-    let there = cx.convert(there, ty.dtype);
+    let there = cx.convert(there, counting(ty.dtype));
     let ties = cx.reduce_sum(there, axes);
     let share = cx.spread(cx.div(cx.full_like(ties, 1.0), ties), &ty, axes);
-    Some(cx.lsum(cx.scale(cx.mul(there, share), t), axes))
+    let weight = cx.convert(cx.mul(there, share), ty.dtype);
+    Some(cx.lsum(cx.scale(weight, t), axes))
 }
 
 impl Reduction {

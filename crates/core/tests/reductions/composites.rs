@@ -310,6 +310,8 @@ fn cross_entropy_with_classes_and_probabilities() {
     close(&value(&masked, rows).to_f64(), &[2f64.ln()], 1e-15);
     let classes = [masked[0].clone(), Array::vector(vec![0i32])];
     close(&pull(&classes, &[1.0], rows), &[-0.5, 0.0, 0.5], 1e-15);
+    let wide = matrix(1, &[0.0; 300]);
+    close(&value(&[wide, Array::vector(vec![3u8])], rows).to_f64(), &[300f64.ln()], 1e-15);
     // A label that is no class is not silently zero.
     assert!(value(&[masked[0].clone(), Array::vector(vec![7i32])], rows).to_f64()[0].is_nan());
     check(&[matrix(2, &noise(6, 9)), labels], rows);
@@ -435,6 +437,92 @@ fn by_name_with_attributes() {
     ];
     for (name, attrs, code) in mistakes {
         assert_eq!(spelled(name, attrs, from_ref(&x)).unwrap_err().code(), *code, "{name}");
+    }
+}
+
+/// Far out nothing overflows, cancels or turns into NaN: shift-invariant functions have the derivatives that they have
+/// near zero, the others finite ones.
+#[test]
+fn second_derivatives_far_out() {
+    let pick = |cx: &dyn Emit, y: Val| {
+        let w = cx.constant(vector(&[1.0, -2.0, 0.5]));
+        cx.reduce_sum(cx.mul(y, w), &[0])
+    };
+    let label = |cx: &dyn Emit| cx.constant(Array::scalar(1i32));
+    let invariant: &[&dyn Fn(&dyn Emit, &[Val]) -> Val] = &[
+        &|cx, v| pick(cx, cx.softmax(v[0], 0)),
+        &|cx, v| pick(cx, cx.log_softmax(v[0], 0)),
+        &|cx, v| cx.logsumexp(v[0], &[0]),
+        &|cx, v| cx.cross_entropy(v[0], label(cx), 0),
+        &|cx, v| cx.std(v[0], &[0], 1.0),
+        &|cx, v| cx.var(v[0], &[0], 0.0),
+        &|cx, v| pick(cx, cx.layer_norm(v[0], None, None, &[0], 1e-5)),
+    ];
+    let near = [0.5, -0.25, 1.0];
+    for f in invariant {
+        for shift in [1000.0, -1000.0] {
+            let far = near.map(|x| x + shift);
+            close(&gradient(&[vector(&far)], f), &gradient(&[vector(&near)], f), 1e-12);
+            close(&second(&far, f), &second(&near, f), 1e-11);
+        }
+        for x in [[1000.0, -1000.0, 0.0], [-1000.0, 1000.0, 1000.0]] {
+            let all = [gradient(&[vector(&x)], f), second(&x, f)].concat();
+            assert!(all.iter().all(|d| d.is_finite()), "{all:?}");
+        }
+    }
+    let p = |x: f64| 1.0 / (1.0 + (-x).exp());
+    for x in [-700.0, -30.0, 30.0, 700.0] {
+        let (l, m) = (p(x), p(-x));
+        for (got, want) in [
+            (tower(x, 2, |cx, x| cx.softplus(x)), [if x > 0.0 { x + m } else { l }, l, l * m]),
+            (tower(x, 2, |cx, x| cx.silu(x)), [x * l, l + x * l * m, l * m * (2.0 + x * (m - l))]),
+        ] {
+            for (g, w) in got.iter().zip(want) {
+                assert!((g - w).abs() <= 1e-12 * w.abs(), "{x}: {got:?} against {want:?}");
+            }
+        }
+    }
+}
+
+/// One program for every extent: value and gradient at sizes 0, 1, 5, 1000 are those of the program of that size.
+#[test]
+fn one_program_for_every_size() {
+    let all: &[(&str, &dyn Fn(&dyn Emit, Val) -> Val)] = &[
+        ("softmax", &|cx, x| cx.softmax(x, 0)),
+        ("log_softmax", &|cx, x| cx.log_softmax(x, 0)),
+        ("logsumexp", &|cx, x| cx.logsumexp(x, &[0])),
+        ("mean", &|cx, x| cx.mean(x, &[0])),
+        ("var", &|cx, x| cx.var(x, &[0], 1.0)),
+        ("std", &|cx, x| cx.std(x, &[0], 1.0)),
+        ("norm", &|cx, x| cx.norm(x, &[0])),
+        ("prod", &|cx, x| cx.reduce_prod(x, &[0])),
+        ("layer_norm", &|cx, x| cx.layer_norm(x, Some(x), None, &[0], 1e-3)),
+        ("sort", &|cx, x| cx.sort(x, 0, true)),
+        ("matmul", &|cx, x| cx.matmul(x, x)),
+        ("cumprod", &|cx, x| cx.cumulative(cotangent_core::ops::Running::Prod, x, 0)),
+        ("sinc", &|cx, x| cx.sinc(x)),
+    ];
+    let ad = AdContext::default();
+    for (name, f) in all {
+        let build = |n: Dim| {
+            let b = Builder::new("f", Session::default());
+            let cx: &dyn Emit = &b;
+            let x = b.param(Type::new(DType::F64, vec![n]), Some("x"));
+            let y = f(cx, x);
+            let y = cx.mul(y, cx.exp(y));
+            let axes: Vec<usize> = (0..cx.ty(y).rank()).collect();
+            let y = cx.reduce_sum(y, &axes);
+            let f = b.finish(&[y]).unwrap();
+            cotangent_core::transform::value_and_grad(&ad, &f, f.params()).unwrap()
+        };
+        let open = build(Dim::sym("n"));
+        for n in [0, 1, 5, 1000] {
+            let x = [vector(&noise(n, 6))];
+            let (got, want) = (reference::run(&open, &x).unwrap(), reference::run(&build(n.into()), &x).unwrap());
+            assert_eq!(got[1].len(), n, "{name}");
+            close(&got[0].to_f64(), &want[0].to_f64(), 1e-14);
+            close(&got[1].to_f64(), &want[1].to_f64(), 1e-14);
+        }
     }
 }
 

@@ -28,6 +28,10 @@ fn extremum_gradients_are_split_among_ties_and_nan_spreads() {
     let zeros = value(&[vector(&[-0.0, 0.0])], max).to_f64()[0];
     assert!(zeros.is_sign_positive());
     assert!(value(&[vector(&[0.0, -0.0])], min).to_f64()[0].is_sign_negative());
+    // More ties than sixteen bits count.
+    let zeros = Array::full([70_000], cotangent_core::bf16::from_f32(0.0)).unwrap();
+    let share = cotangent_core::bf16::from_f64(1.0 / 70_000.0).to_f64();
+    assert_eq!(gradient(&[zeros], max), vec![share; 70_000]);
     // One row with a NaN does not disturb the other.
     let rows = pull(&[matrix(2, &[1.0, NAN, 4.0, 2.0])], &[1.0, 1.0], |cx, v| cx.reduce_max(v[0], &[1]));
     assert!(nan_same(&rows, &[NAN, NAN, 1.0, 0.0]));

@@ -132,7 +132,8 @@ impl dyn Emit + '_ {
                 let term = self.mul(p, self.select(nothing, zero, log_p));
                 return self.neg(self.reduce_sum(term, &[axis]));
             }
-            let class = self.iota(&ty.with_dtype(of.dtype), axis);
+            let class = self.iota(&ty.with_dtype(DType::I64), axis);
+            let labels = self.convert(labels, DType::I64);
             let here = self.compare(self.spread(labels, &ty, &[axis]), Comparison::Eq, class);
             let at_label = self.reduce_sum(self.select(here, log_p, zero), &[axis]);
             let known = self.reduce_any(here, &[axis]);
