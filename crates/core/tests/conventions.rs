@@ -96,6 +96,16 @@ fn grad_of<const N: usize>(x: [f64; N], f: impl Fn(&dyn Emit, [Val; N]) -> Val) 
     flat(run(&grad(&ad(), &f, f.params()).unwrap(), &at(x)))
 }
 
+/// The gradient of the sum of a function of one vector.
+fn grad_sum(x: &[f64], f: impl Fn(&dyn Emit, Val) -> Val) -> Vec<f64> {
+    let f = build([f64s(&[x.len()])], |cx, [x]| {
+        let y = f(cx, x);
+        let axes: Vec<usize> = (0..cx.ty(y).rank()).collect();
+        vec![cx.reduce_sum(y, &axes)]
+    });
+    flat(run(&grad(&ad(), &f, f.params()).unwrap(), &[vector(x)]))
+}
+
 /// The derivative of a derivative .. of a scalar function, `n` times in reverse.
 fn nth_grad(n: usize, x: f64, f: impl Fn(&dyn Emit, Val) -> Val) -> f64 {
     let mut f = scalars(|cx, [x]| f(cx, x));

@@ -106,3 +106,72 @@ fn l106_a_missing_rule_is_an_error_of_the_transform() {
     assert!(e.code() == Code::NoRule && e.message().contains("`fma`"), "{e}");
     assert!(batch(&ad().session(), &f, &[false, true], &[true], &2.into()).is_ok());
 }
+
+type Branch<'a> = &'a dyn Fn(&dyn Emit, &[Val]) -> Vec<Val>;
+
+fn cond_positive(cx: &dyn Emit, x: Val, yes: Branch<'_>, no: Branch<'_>) -> Val {
+    let p = cx.compare(x, Comparison::Gt, cx.full_like(x, 0.0));
+    cx.switch(cx.convert(p, DType::I32), &[x], &[no, yes])[0]
+}
+
+#[test]
+fn l92_l93_cond() {
+    let f = |cx: &dyn Emit, [x]: [Val; 1]| {
+        cond_positive(cx, x, &|cx, x| vec![cx.mul(x[0], x[0])], &|cx, x| vec![cx.full_like(x[0], 4.0)])
+    };
+    same(&grad_of([3.0], f), &[6.0]);
+    same(&grad_of([-3.0], f), &[0.0]);
+    let f =
+        scalars(|cx, [x]| cond_positive(cx, x, &|cx, x| vec![cx.sqrt(x[0])], &|cx, x| vec![cx.scale_by(0.0, x[0])]));
+    let g = grad(&ad(), &f, f.params()).unwrap();
+    let (many, _) = batch(&ad().session(), &g, &[true], &[true], &3.into()).unwrap();
+    same(&flat(run(&many, &[vector(&[4.0, 0.0, -1.0])])), &[0.25, 0.0, 0.0]);
+}
+
+#[test]
+fn l94_to_l96_switch() {
+    let branches: [Branch<'_>; 3] =
+        [&|_, x| vec![x[0]], &|cx, x| vec![cx.mul(x[0], x[0])], &|cx, x| vec![cx.scale_by(6.0, x[0])]];
+    for (i, want) in [(0, 1.0), (1, 6.0), (2, 6.0), (7, 6.0), (-1, 1.0)] {
+        same(&grad_of([3.0], |cx, [x]| cx.switch(cx.constant(Array::scalar(i)), &[x], &branches)[0]), &[want]);
+    }
+    let e = try_build([f64s(&[])], |cx, [x]| {
+        cx.switch(cx.constant(Array::scalar(0i32)), &[x], &[&|_, x| vec![x[0], x[0]], &|_, x| vec![x[0]]])
+    });
+    let e = e.unwrap_err();
+    assert_eq!(e.code(), Code::BranchMismatch);
+    assert!(e.message().contains("(f64[], f64[])") && e.message().contains("f64[]"), "{e}");
+    // One branch saves three values, the other none.
+    let f = |cx: &dyn Emit, [x]: [Val; 1]| {
+        let much: Branch<'_> = &|cx, x| vec![cx.sin(cx.exp(cx.cos(x[0])))];
+        cond_positive(cx, x, much, &|cx, x| vec![cx.neg(x[0])])
+    };
+    close(&grad_of([0.7], f), &[-(0.7f64.cos().exp().cos()) * 0.7f64.cos().exp() * 0.7f64.sin()]);
+    same(&grad_of([-0.7], f), &[-1.0]);
+}
+
+#[test]
+fn l102_checkpoint() {
+    let twice = |cx: &dyn Emit, x: &[Val]| vec![cx.sin(cx.sin(x[0]))];
+    let plain = scalars(|cx, [x]| twice(cx, &[x])[0]);
+    let again = scalars(|cx, [x]| cx.checkpoint(&[x], twice)[0]);
+    let nested = scalars(|cx, [x]| {
+        cx.checkpoint(&[x], |cx, x| vec![cx.sin(cx.checkpoint(x, |cx, x| vec![cx.sin(x[0])])[0])])[0]
+    });
+    let slope = |f: &Function| run(&grad(&ad(), f, f.params()).unwrap(), &at([1.0]))[0].clone();
+    close(&slope(&plain).to_f64(), &[1f64.sin().cos() * 1f64.cos()]);
+    for f in [&again, &nested] {
+        assert!(slope(f).same_bits(&slope(&plain)));
+        let (a, b) = (hvp(&ad(), f, f.params()).unwrap(), hvp(&ad(), &plain, plain.params()).unwrap());
+        close(&flat(run(&a, &at([1.0, 1.0]))), &flat(run(&b, &at([1.0, 1.0]))));
+    }
+    // It computes again: one sine more than the program without it, bodies counted.
+    let sines = |f: &Function| count(&grad(&ad(), f, f.params()).unwrap(), "sin");
+    assert!(sines(&again) > sines(&plain), "{} {}", sines(&again), sines(&plain));
+}
+
+/// Operations of this name, bodies included.
+fn count(f: &Function, name: &str) -> usize {
+    let here = ops(f).iter().filter(|n| *n == name).count();
+    here + f.eqns().iter().flat_map(|e| e.op.regions()).map(|r| count(r, name)).sum::<usize>()
+}

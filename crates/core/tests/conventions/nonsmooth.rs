@@ -1,7 +1,7 @@
 //! Lines 22 to 53: kinks, jumps, singular points, NaN.
 
 use super::*;
-use cotangent_core::ops::{Select, Unary};
+use cotangent_core::ops::{Running, Select, Unary};
 
 fn select_positive(cx: &dyn Emit, x: Val, a: Val, b: Val) -> Val {
     cx.select(cx.compare(x, Comparison::Gt, cx.full_like(x, 0.0)), a, b)
@@ -149,4 +149,20 @@ fn l53_signs_of_zeros() {
     let f = build([f64s(&[])], |_, [x]| vec![x]);
     let g = flat(run(&vjp(&ad(), &f, f.params()).unwrap(), &at([1.0, -0.0])));
     assert!(g[0].is_sign_negative());
+}
+
+#[test]
+fn l26_l27_reduce_max_shares_ties_and_keeps_nan() {
+    let max = |x: &[f64]| grad_sum(x, |cx, x| cx.reduce_max(x, &[0]));
+    same(&max(&[1.0, 3.0, 3.0, 2.0]), &[0.0, 0.5, 0.5, 0.0]);
+    same(&grad_sum(&[1.0, 3.0, 1.0], |cx, x| cx.reduce_min(x, &[0])), &[0.5, 0.0, 0.5]);
+    same(&max(&[1.0, NAN, 3.0]), &[NAN; 3]);
+}
+
+#[test]
+fn l49_products_with_zeros() {
+    let prod = |x: &[f64]| grad_sum(x, |cx, x| cx.reduce_prod(x, &[0]));
+    same(&prod(&[0.0, 2.0, 3.0]), &[6.0, 0.0, 0.0]);
+    same(&prod(&[0.0, 0.0, 3.0]), &[0.0; 3]);
+    same(&grad_sum(&[2.0, 0.0, 3.0], |cx, x| cx.cumulative(Running::Prod, x, 0)), &[1.0, 8.0, 0.0]);
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use cotangent_core::check::{Options, check_function};
+use cotangent_core::ops::{Bounds, Combine, Scatter, Windows};
 
 fn scalar_of(d: DType) -> Type {
     Type::scalar(d)
@@ -138,4 +139,76 @@ fn l66_rank_twelve() {
     let x = Array::from_vec(shape, (0..32).map(|i| f64::from(i) * 0.1).collect()).unwrap();
     let report = check_function(&ad(), &f, &[x], &Options::default()).unwrap();
     assert!(report.passed(), "{report}");
+}
+
+#[test]
+fn l62_empty_products_and_maxima() {
+    let empty = Array::vector(Vec::<f64>::new());
+    let f = build([f64s(&[0])], |cx, [x]| vec![cx.reduce_prod(x, &[0])]);
+    same(&flat(run(&f, std::slice::from_ref(&empty))), &[1.0]);
+    assert!(run(&grad(&ad(), &f, f.params()).unwrap(), &[empty])[0].is_empty());
+    let e = try_build([f64s(&[0])], |cx, [x]| vec![cx.reduce_max(x, &[0])]).unwrap_err();
+    assert!(e.message().contains("reduce_max") && e.message().contains("f64[0]"), "{e}");
+    // The same, found out while running.
+    let f = build([Type::new(DType::F64, vec![Dim::sym("n")])], |cx, [x]| vec![cx.reduce_max(x, &[0])]);
+    assert!(reference::run(&f, &[Array::vector(Vec::<f64>::new())]).is_err());
+}
+
+#[test]
+fn l67_l68_gather() {
+    let indices = |i: [i32; 3]| Array::vector(i.to_vec());
+    let ints = Type::new(DType::I32, [3]);
+    let take = |bounds: Bounds| {
+        build([f64s(&[2]), ints.clone()], |cx, [x, i]| {
+            let weights = cx.constant(vector(&[1.0, 10.0, 100.0]));
+            vec![cx.reduce_sum(cx.mul(cx.take(x, i, 0, bounds), weights), &[0])]
+        })
+    };
+    let slope = |bounds: Bounds, i: [i32; 3]| {
+        let f = take(bounds);
+        let g = grad(&ad(), &f, &f.params()[..1]).unwrap();
+        reference::run(&g, &[vector(&[5.0, 6.0]), indices(i)]).map(flat)
+    };
+    for bounds in [Bounds::Clip, Bounds::Drop, Bounds::Error] {
+        same(&slope(bounds, [0, 0, 1]).unwrap(), &[11.0, 100.0]);
+    }
+    // Out of bounds: the mode is explicit.
+    same(&slope(Bounds::Clip, [0, 7, 1]).unwrap(), &[1.0, 110.0]);
+    same(&slope(Bounds::Drop, [0, 7, 1]).unwrap(), &[1.0, 100.0]);
+    let e = slope(Bounds::Error, [0, 7, 1]).unwrap_err();
+    assert!(e.code() == Code::OutOfBounds && e.message().contains('7'), "{e}");
+}
+
+#[test]
+fn l69_l70_scatter() {
+    // Two updates of one place: the last one wins.
+    let write = |combine: Combine| {
+        build([f64s(&[2]), f64s(&[2])], |cx, [x, u]| {
+            let windows = Windows { collapsed: vec![0], axes: vec![0], vector: 1, ..Windows::default() };
+            let op = Scatter { combine, windows, bounds: Bounds::Drop, unique: false, stable: false };
+            let i = cx.constant(Array::vector(vec![0i32, 0]));
+            let weights = cx.constant(vector(&[1.0, 10.0]));
+            vec![cx.reduce_sum(cx.mul(cx.op(op, &[x, i, u]), weights), &[0])]
+        })
+    };
+    let f = write(Combine::Set);
+    let args = [vector(&[1.0, 2.0]), vector(&[5.0, 6.0])];
+    same(&flat(run(&f, &args)), &[26.0]);
+    same(&flat(run(&grad(&ad(), &f, f.params()).unwrap(), &args)), &[0.0, 10.0, 0.0, 1.0]);
+    // Maxima share ties.
+    let f = write(Combine::Max);
+    let args = [vector(&[6.0, 2.0]), vector(&[5.0, 6.0])];
+    same(&flat(run(&grad(&ad(), &f, f.params()).unwrap(), &args)), &[0.5, 10.0, 0.0, 0.5]);
+}
+
+#[test]
+fn l71_dynamic_slice_at_a_clamped_start() {
+    let f = build([f64s(&[5]), Type::scalar(DType::I32)], |cx, [x, i]| {
+        let window = cx.dynamic_slice(x, &[i], &[2.into()]);
+        vec![cx.reduce_sum(cx.mul(window, cx.constant(vector(&[1.0, 10.0]))), &[0])]
+    });
+    let g = grad(&ad(), &f, &f.params()[..1]).unwrap();
+    for (i, want) in [(9, [0.0, 0.0, 0.0, 1.0, 10.0]), (-4, [1.0, 10.0, 0.0, 0.0, 0.0])] {
+        same(&flat(run(&g, &[vector(&[0.0; 5]), Array::scalar(i)])), &want);
+    }
 }
