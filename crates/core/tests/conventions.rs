@@ -30,6 +30,8 @@ mod complex;
 mod extensions;
 #[path = "conventions/graph.rs"]
 mod graph;
+#[path = "conventions/loops.rs"]
+mod loops;
 #[path = "conventions/nesting.rs"]
 mod nesting;
 #[path = "conventions/nonsmooth.rs"]

@@ -27,9 +27,9 @@ fn l23_steps_have_derivative_zero_everywhere() {
 
 #[test]
 fn l24_relu_at_zero() {
-    let relu = |cx: &dyn Emit, [x]: [Val; 1]| select_positive(cx, x, x, cx.full_like(x, 0.0));
-    same(&grad_of([0.0], relu), &[0.0]);
-    same(&grad_of([2.0], relu), &[1.0]);
+    for (x, want) in [(0.0, 0.0), (-0.0, 0.0), (2.0, 1.0), (-2.0, 0.0)] {
+        same(&grad_of([x], |cx, [x]| cx.relu(x)), &[want]);
+    }
 }
 
 #[test]
@@ -43,8 +43,10 @@ fn l25_maximum_and_minimum_share_ties() {
 #[test]
 fn l29_clip_at_a_bound() {
     let clip = |cx: &dyn Emit, [x]: [Val; 1]| cx.clamp(cx.full_like(x, 0.0), x, cx.full_like(x, 1.0));
+    let composite = |cx: &dyn Emit, [x]: [Val; 1]| cx.clip(x, cx.full_like(x, 0.0), cx.full_like(x, 1.0));
     for (x, want) in [(0.0, 0.5), (1.0, 0.5), (0.3, 1.0), (-1.0, 0.0), (2.0, 0.0)] {
         same(&grad_of([x], clip), &[want]);
+        same(&grad_of([x], composite), &[want]);
     }
 }
 
@@ -165,4 +167,62 @@ fn l49_products_with_zeros() {
     same(&prod(&[0.0, 2.0, 3.0]), &[6.0, 0.0, 0.0]);
     same(&prod(&[0.0, 0.0, 3.0]), &[0.0; 3]);
     same(&grad_sum(&[2.0, 0.0, 3.0], |cx, x| cx.cumulative(Running::Prod, x, 0)), &[1.0, 8.0, 0.0]);
+}
+
+#[test]
+fn l28_the_element_at_argmax_is_the_first() {
+    let at_argmax = |cx: &dyn Emit, x: Val| cx.dynamic_slice(x, &[cx.argmax(x, 0)], &[1.into()]);
+    same(&grad_sum(&[1.0, 3.0, 3.0, 2.0], at_argmax), &[0.0, 1.0, 0.0, 0.0]);
+}
+
+#[test]
+fn l41_the_norm_of_zero() {
+    same(&grad_sum(&[0.0, 0.0], |cx, x| cx.norm(x, &[0])), &[0.0, 0.0]);
+    close(&grad_sum(&[3.0, 4.0], |cx, x| cx.norm(x, &[0])), &[0.6, 0.8]);
+}
+
+#[test]
+fn l43_spread_of_equal_numbers() {
+    same(&grad_sum(&[2.0, 2.0, 2.0], |cx, x| cx.std(x, &[0], 0.0)), &[0.0; 3]);
+    let f = build([f64s(&[1])], |cx, [x]| vec![cx.var(x, &[0], 1.0)]);
+    same(&flat(run(&f, &[vector(&[2.0])])), &[NAN]);
+    same(&flat(run(&grad(&ad(), &f, f.params()).unwrap(), &[vector(&[2.0])])), &[NAN]);
+}
+
+#[test]
+fn l44_logsumexp_of_infinities() {
+    let slope = |x: &[f64]| grad_sum(x, |cx, x| cx.logsumexp(x, &[0]));
+    same(&slope(&[-INF, -INF]), &[NAN, NAN]);
+    same(&slope(&[INF, 0.0]), &[NAN, 0.0]);
+    let masked = |cx: &dyn Emit, x: Val| {
+        let nothing = cx.compare(x, Comparison::Ne, x);
+        cx.masked_logsumexp(x, nothing, &[0])
+    };
+    same(&grad_sum(&[1.0, 2.0], masked), &[0.0, 0.0]);
+    same(&grad_sum(&[-INF, -INF], masked), &[0.0, 0.0]);
+}
+
+#[test]
+fn l45_softmax_of_minus_infinity() {
+    let first = |cx: &dyn Emit, x: Val| cx.slice_axis(cx.softmax(x, 0), 0, 0, 1);
+    same(&grad_sum(&[0.0, -INF], first), &[0.0, 0.0]);
+}
+
+#[test]
+fn l47_sinc_at_zero() {
+    same(&[nth_grad(1, 0.0, |cx, x| cx.sinc(x))], &[0.0]);
+    close(&[nth_grad(2, 0.0, |cx, x| cx.sinc(x))], &[-std::f64::consts::PI.powi(2) / 3.0]);
+}
+
+#[test]
+fn l50_sorting_with_ties_is_stable() {
+    let f = build([f64s(&[3])], |cx, [x]| vec![cx.sort(x, 0, false)]);
+    let back = vjp(&ad(), &f, f.params()).unwrap();
+    same(&flat(run(&back, &[vector(&[2.0, 1.0, 2.0]), vector(&[10.0, 20.0, 30.0])])), &[20.0, 10.0, 30.0]);
+}
+
+#[test]
+fn l51_the_median_of_four_is_a_mean_of_two() {
+    same(&grad_sum(&[1.0, 2.0, 3.0, 4.0], |cx, x| cx.median(x, 0)), &[0.0, 0.5, 0.5, 0.0]);
+    same(&grad_sum(&[4.0, 1.0, 3.0, 2.0], |cx, x| cx.median(x, 0)), &[0.0, 0.0, 0.5, 0.5]);
 }

@@ -149,6 +149,9 @@ fn l62_empty_products_and_maxima() {
     assert!(run(&grad(&ad(), &f, f.params()).unwrap(), &[empty])[0].is_empty());
     let e = try_build([f64s(&[0])], |cx, [x]| vec![cx.reduce_max(x, &[0])]).unwrap_err();
     assert!(e.message().contains("reduce_max") && e.message().contains("f64[0]"), "{e}");
+    let f = build([f64s(&[0])], |cx, [x]| vec![cx.mean(x, &[0])]);
+    same(&flat(run(&f, &[Array::vector(Vec::<f64>::new())])), &[f64::NAN]);
+    assert!(run(&grad(&ad(), &f, f.params()).unwrap(), &[Array::vector(Vec::<f64>::new())])[0].is_empty());
     // The same, found out while running.
     let f = build([Type::new(DType::F64, vec![Dim::sym("n")])], |cx, [x]| vec![cx.reduce_max(x, &[0])]);
     assert!(reference::run(&f, &[Array::vector(Vec::<f64>::new())]).is_err());
