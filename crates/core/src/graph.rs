@@ -180,6 +180,22 @@ impl Function {
         self
     }
 
+    /// Operations replaced by others with the same operands and results.
+    pub(crate) fn map_ops(&self, f: &mut dyn FnMut(&Op) -> Result<Option<Op>>) -> Result<Function> {
+        let mut out = Function { pending: false, ..self.clone() };
+        for e in &mut out.eqns {
+            if let Some(op) = f(&e.op).map_err(|err| err.at(e.loc))? {
+                out.depth = out.depth.max(op.regions().iter().map(|r| r.depth + 1).max().unwrap_or(0));
+                op.attr_syms(&mut |s| {
+                    out.syms.insert(s.clone());
+                });
+                e.op = op;
+            }
+            out.pending |= e.op.pending();
+        }
+        Ok(out)
+    }
+
     /// Whether it holds operations that only mean something in a linear program.
     pub fn pending(&self) -> bool {
         self.pending

@@ -102,7 +102,7 @@ impl Op {
     }
 
     /// Whether it, or something in its bodies, only means something in a linear program.
-    pub(super) fn pending(&self) -> bool {
+    pub(crate) fn pending(&self) -> bool {
         !self.runs() || self.regions().iter().any(|r| r.pending)
     }
 

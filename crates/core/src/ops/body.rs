@@ -85,6 +85,30 @@ pub(crate) fn check_operands(op: &dyn Primitive, what: &str, f: &Function, x: &[
     Ok(())
 }
 
+/// The types that have tangents.
+pub(crate) fn differentiable(types: &[Type]) -> Vec<Type> {
+    types.iter().filter(|t| t.dtype.has_tangent()).cloned().collect()
+}
+
+/// A custom rule takes and returns what it must; `what` names it.
+pub(crate) fn check_rule(op: &dyn Primitive, what: &str, f: &Function, x: &[Type], y: &[Type]) -> Result<()> {
+    for (have, want, verb) in [(f.param_types(), x, "takes"), (f.result_types(), y, "returns")] {
+        if have.len() != want.len() {
+            bail!(
+                RuleArity,
+                "{what} of `{}` {verb} {} but must have {}",
+                op.name(),
+                show_types(&have),
+                show_types(want)
+            );
+        }
+        if let Some(k) = (0..have.len()).find(|&k| have[k].differs(&want[k])) {
+            bail!(RuleType, "{what} of `{}` {verb} {} where it needs {} (number {k})", op.name(), have[k], want[k]);
+        }
+    }
+    Ok(())
+}
+
 /// A result's extent cannot be one that is decided inside the body.
 pub(crate) fn check_results(op: &dyn Primitive, what: &str, f: &Function) -> Result<()> {
     for t in f.result_types() {

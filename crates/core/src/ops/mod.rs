@@ -15,6 +15,8 @@ mod concatenate;
 mod constant;
 mod convert;
 mod cumulative;
+mod custom_jvp;
+mod custom_vjp;
 mod dot_general;
 mod dynamic_slice;
 mod gather;
@@ -52,6 +54,8 @@ pub use concatenate::Concatenate;
 pub use constant::{Constant, Value};
 pub use convert::Convert;
 pub use cumulative::{Cumulative, Running};
+pub use custom_jvp::CustomJvp;
+pub use custom_vjp::{CustomVjp, CustomVjpLin};
 pub use dot_general::DotGeneral;
 pub use dynamic_slice::{DynamicSlice, DynamicUpdateSlice};
 pub use gather::Gather;
@@ -175,6 +179,12 @@ operations! {
     Scan(Scan),
     /// A loop while a condition holds.
     While(While),
+    /// A function with a forward derivative of its own.
+    CustomJvp(CustomJvp),
+    /// A function with a reverse derivative of its own.
+    CustomVjp(CustomVjp),
+    /// The derivative of that.
+    CustomVjpLin(CustomVjpLin),
 }
 
 /// What the text form says of an operation that is about to be built.
@@ -237,6 +247,8 @@ pub fn entries() -> Vec<Entry> {
         scatter_recurrence::entries(),
         scan::entries(),
         while_loop::entries(),
+        custom_jvp::entries(),
+        custom_vjp::entries(),
     ]
     .concat()
 }

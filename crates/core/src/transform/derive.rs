@@ -111,7 +111,9 @@ fn jvp_derived(ad: &AdContext, f: &Function, wrt: Wrt<'_>, primal: bool) -> Resu
             });
         }
     }
-    Ok(Derived { f: b.finish(&results)?, map: lin.map })
+    let session = b.session().clone();
+    let f = session.legalize(&b.finish(&results)?)?;
+    Ok(Derived { f, map: lin.map })
 }
 
 /// How the cotangents of a reverse pass are given.

@@ -24,7 +24,7 @@ pub use derive::{
     linear_transpose, to_jax_convention, value_and_grad, vjp,
 };
 pub use linear::{Lin, LinEqn, LinearProgram, Lv, Operand};
-pub(crate) use linearity::is_linear;
+pub(crate) use linearity::{is_linear, trace_linear};
 pub use linearize::{linearize_into, replay};
 pub use region::{RegionBatch, RegionLin, RegionTranspose, Residual, Saving};
 pub use session::{AdContext, AdContextBuilder, Numerics, Rule, RuleSet, Session};

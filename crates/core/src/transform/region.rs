@@ -116,6 +116,31 @@ impl Session {
         Ok(r)
     }
 
+    /// The same function with operations that can be run ([`Primitive::runs`](crate::Primitive::runs)): what a linear
+    /// program becomes when it is run forward.
+    pub fn legalize(&self, f: &Function) -> Result<Function> {
+        if !f.pending() {
+            return Ok(f.clone());
+        }
+        f.map_ops(&mut |op| {
+            if !op.pending() {
+                return Ok(None);
+            }
+            let op = if op.runs() { op.clone() } else { op.legal(self)? };
+            let body = |f: &Arc<Function>| {
+                let key = FnKey(f.clone());
+                if let Some(r) = self.memo(|m| m.legal.get(&key).cloned()) {
+                    return Ok(r);
+                }
+                let r = Arc::new(self.legalize(f)?);
+                self.memo(|m| m.legal.insert(key, r.clone()));
+                Ok(r)
+            };
+            let regions = op.regions().into_iter().map(body).collect::<Result<Vec<_>>>()?;
+            Ok(Some(op.with_regions(&regions)))
+        })
+    }
+
     /// A called module with its own symbols replaced by what the operands' types say: afterwards it shares the
     /// caller's symbols, as bodies do.
     pub fn specialize(&self, f: &Arc<Function>, x: &[Type]) -> Arc<Function> {

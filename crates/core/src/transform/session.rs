@@ -114,6 +114,7 @@ pub(super) struct Memo {
     pub linearized: FxHashMap<(FnKey, Vec<bool>, Saving), Arc<RegionLin>>,
     pub transposed: FxHashMap<(FnKey, Vec<bool>, Vec<bool>), Arc<RegionTranspose>>,
     pub batched: FxHashMap<(FnKey, Vec<bool>, Vec<bool>, Dim), Arc<RegionBatch>>,
+    pub legal: FxHashMap<FnKey, Arc<Function>>,
     pub specialized: FxHashMap<(FnKey, Vec<(Sym, Dim)>), Arc<Function>>,
 }
 
