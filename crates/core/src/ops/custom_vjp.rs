@@ -12,7 +12,7 @@ use super::body::{
     check_operands, check_results, check_rule, differentiable, mask, params, residuals, rewrap, some, spread,
 };
 use super::custom_jvp::{not_linear, or_zeros};
-use super::{Call, Entry, Op, Spelled, arity};
+use super::{Call, Entry, Op, Spelled, Unary, arity};
 use crate::array::Array;
 use crate::attr::Attrs;
 use crate::bail;
@@ -303,7 +303,8 @@ fn samples(name: &str) -> Vec<Sample> {
             body,
             |cx, x| (body(cx, x), vec![x[0], x[1]]),
             |cx, r, ct| {
-                let by = |v| ct[0].map(|ct| cx.mul(cx.conj(v), ct));
+                // Conjugated for reals too, so that the rule is right when it is retyped.
+                let by = |v| ct[0].map(|ct| cx.mul(cx.op(Unary::Conj, &[v]), ct));
                 vec![by(cx.mul(cx.cos(r[0]), r[1])), by(cx.sin(r[0])), None]
             },
         )
