@@ -6,11 +6,13 @@
 //! The contracted index runs over the pairs in the order of the left operand's axes: it depends on the operation alone.
 
 use crate::element::for_any;
-use crate::kernel::{Kernel, kernel};
+use crate::elementwise;
+use crate::kernel::{Kernel, kernel, operands};
 use crate::tensor::{Extents, Tensor};
 use cotangent_core::DType;
-use cotangent_core::ops::DotGeneral;
+use cotangent_core::ops::{Binary, DotGeneral};
 use cotangent_kernels::gemm::gemm;
+use smallvec::smallvec;
 
 /// `dot_general` of operands of these ranks.
 pub(crate) fn dot_general(d: &DotGeneral, lhs: usize, rhs: usize, dtype: DType) -> Kernel {
@@ -20,6 +22,9 @@ pub(crate) fn dot_general(d: &DotGeneral, lhs: usize, rhs: usize, dtype: DType) 
     let rows = d.lhs_free(lhs).len();
     let left = [d.lhs_batch.clone(), d.lhs_free(lhs), pairs.iter().map(|p| p.0).collect()].concat();
     let right = [d.rhs_batch.clone(), pairs.iter().map(|p| p.1).collect(), d.rhs_free(rhs)].concat();
+    if count == 0 {
+        return outer(left, right, batch, rows, dtype);
+    }
     for_any!(dtype, T => kernel(move |_, [a, b]| {
         let (a, b) = (a.transpose(&left), b.transpose(&right));
         let mut shape = Extents::from_slice(&a.shape()[..batch + rows]);
@@ -28,6 +33,20 @@ pub(crate) fn dot_general(d: &DotGeneral, lhs: usize, rhs: usize, dtype: DType) 
         let b = matrices(b, batch, count)?;
         Tensor::build(shape, |c| gemm::<T>(c, a.view(), b.view()))
     }))
+}
+
+/// Without contracted axes: products of all pairs, element by element over batch axes. No sum adds a zero.
+fn outer(left: Vec<usize>, right: Vec<usize>, batch: usize, rows: usize, dtype: DType) -> Kernel {
+    let product = elementwise::binary(Binary::Mul, dtype);
+    Box::new(move |env, x| {
+        let [a, b] = operands(x);
+        let (a, b) = (a.transpose(&left), b.transpose(&right));
+        let mut shape = Extents::from_slice(a.shape());
+        shape.extend_from_slice(&b.shape()[batch..]);
+        let columns: Vec<usize> = (0..batch).chain(batch + rows..shape.len()).collect();
+        let rows: Vec<usize> = (0..batch + rows).collect();
+        product(env, smallvec![a.broadcast(&shape, &rows)?, b.broadcast(&shape, &columns)?])
+    })
 }
 
 /// `[batch.., rows.., columns..]` as `[batch.., m, n]`.

@@ -27,6 +27,7 @@ pub mod lower;
 mod movement;
 pub mod program;
 mod reduce;
+mod sort;
 pub mod tensor;
 mod windows;
 

@@ -3,7 +3,7 @@
 use crate::executor::Compiler;
 use crate::kernel::{Kernel, Operands, Results, Sizes, kernel};
 use crate::tensor::Tensor;
-use crate::{contract, control, convert, elementwise, generate, movement, reduce, windows};
+use crate::{contract, control, convert, elementwise, generate, movement, reduce, sort, windows};
 use cotangent_core::ops::Op;
 use cotangent_core::{Dim, Env, Result, Type};
 
@@ -33,6 +33,8 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type]) -> Result<Kernel> {
             kernel(move |_, [x]| Ok(x.transpose(&perm)))
         }
         Op::Reduce(r) => reduce::reduce(r, x[0].dtype),
+        Op::ArgReduce(a) => sort::arg_reduce(a, x[0].dtype),
+        Op::Sort(s) => sort::sorting(s, x[0].dtype),
         Op::Cumulative(c) => reduce::cumulative(c, x[0].dtype),
         Op::LinearRecurrence(r) => reduce::linear_recurrence(r, x[0].dtype),
         Op::DotGeneral(d) => contract::dot_general(d, x[0].rank(), x[1].rank(), x[0].dtype),

@@ -11,6 +11,7 @@ use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Bounds, Combine, Gather, Scatter, ScatterRecurrence, Windows};
 use cotangent_core::{C128, DType, Result, bail, bf16, f16};
 use cotangent_kernels::index::{gather_windows, scatter_windows};
+use cotangent_kernels::twice::Exact;
 use cotangent_kernels::{Number, Ordered};
 use smallvec::{SmallVec, smallvec};
 use std::ops::{Add, Mul};
@@ -193,53 +194,70 @@ pub(crate) fn gather(g: &Gather, dtype: DType) -> Kernel {
     }))
 }
 
-/// Updates combined into `y`, which is row-major and nobody else's.
-fn write<T: Plain, U: Plain>(
+/// Updates combined into row-major `y` of this shape.
+fn write<A: Copy, T: Plain>(
     op: &Scatter,
-    mut y: Tensor,
+    y: &mut [A],
+    shape: &[usize],
     indices: Tensor,
     u: &Tensor,
-    combine: impl Fn(T, U) -> T,
-) -> Result<Tensor> {
-    let plan = Plan::new("scatter", &op.windows, op.bounds, &Place::of::<T>(&y), indices, &Place::of::<U>(u))?;
-    let data = u.view::<U>().data();
-    let dst = y.exclusive::<T>().expect("the operand is owned");
+    combine: impl Fn(A, T) -> A,
+) -> Result<()> {
+    let place = Place { shape, strides: &row_major(shape), offset: 0 };
+    let plan = Plan::new("scatter", &op.windows, op.bounds, &place, indices, &Place::of::<T>(u))?;
+    let data = u.view::<T>().data();
     for group in plan.groups {
         let [from, to] = &plan.strides;
         let pairs = group.pairs.into_iter().map(|(from, to)| (to, from));
-        scatter_windows(dst, to, data, from, &group.window, pairs, &combine);
+        scatter_windows(y, to, data, from, &group.window, pairs, &combine);
     }
-    Ok(y)
+    Ok(())
 }
 
+/// Combined in the operand's own type: over the operand, if that dies here.
 fn writing<T: Plain>(op: &Scatter, combine: fn(T, T) -> T) -> Kernel {
     let op = op.clone();
-    kernel(move |_, [y, indices, u]| write::<T, T>(&op, owned::<T>(y)?, indices, &u, combine))
+    kernel(move |_, [y, indices, u]| {
+        let shape = Extents::from_slice(y.shape());
+        let mut y = owned::<T>(y)?;
+        write::<T, T>(&op, y.exclusive::<T>().expect("the operand is owned"), &shape, indices, &u, combine)?;
+        Ok(y)
+    })
 }
 
-/// Half precision is combined in single precision and rounded once.
-fn writing_half<T: Plain + Number<Acc = f32>>(op: &Scatter, combine: fn(f32, f32) -> f32) -> Kernel {
+/// Combined in another type, and rounded once.
+fn writing_in<A: Copy + 'static, T: Plain>(
+    op: &Scatter,
+    to: fn(T) -> A,
+    of: fn(A) -> T,
+    combine: fn(A, A) -> A,
+) -> Kernel {
     let op = op.clone();
     kernel(move |_, [y, indices, u]| {
         let y = y.into_dense()?;
-        let wide = y.view::<T>().data().iter().map(|y| y.widen()).collect();
-        let wide = Tensor::from_vec::<f32>(y.shape().into(), wide);
-        let wide = write::<f32, T>(&op, wide, indices, &u, |y, u| combine(y, u.widen()))?;
-        let narrow = wide.view::<f32>().data().iter().map(|&y| T::narrow(y)).collect();
-        Ok(Tensor::from_vec::<T>(wide.shape().into(), narrow))
+        let mut state: Vec<A> = y.view::<T>().data().iter().map(|&y| to(y)).collect();
+        write::<A, T>(&op, &mut state, y.shape(), indices, &u, |y, u| combine(y, to(u)))?;
+        Ok(Tensor::from_vec::<T>(y.shape().into(), state.into_iter().map(of).collect()))
     })
+}
+
+/// Compensated sums.
+fn summing<T: Plain>(op: &Scatter) -> Kernel {
+    writing_in::<T::Exact, T>(op, |x| T::Exact::of(x.wide()), |s| T::from_wide(s.round()), T::Exact::plus)
 }
 
 /// Windows combined into the operand.
 pub(crate) fn scatter(s: &Scatter, dtype: DType) -> Kernel {
+    // Half precision is combined in single precision.
     let half: Option<fn(f32, f32) -> f32> = match s.combine {
         Combine::Add => Some(|y, u| y + u),
         Combine::Mul => Some(|y, u| y * u),
         _ => None,
     };
     match (s.combine, half, dtype) {
-        (_, Some(f), DType::F16) => writing_half::<f16>(s, f),
-        (_, Some(f), DType::BF16) => writing_half::<bf16>(s, f),
+        (Combine::Add, ..) if s.stable => for_any!(dtype, T => summing::<T>(s)),
+        (_, Some(f), DType::F16) => writing_in(s, f16::to_f32, f16::from_f32, f),
+        (_, Some(f), DType::BF16) => writing_in(s, bf16::to_f32, bf16::from_f32, f),
         (Combine::Set, ..) => for_any!(dtype, T => writing::<T>(s, |_, u| u)),
         (Combine::Add, ..) => for_any!(dtype, T => writing::<T>(s, <T as Number>::plus)),
         (Combine::Mul, ..) => for_any!(dtype, T => writing::<T>(s, <T as Number>::times)),
