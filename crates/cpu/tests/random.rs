@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{exact, single, tolerable};
+use common::{exact, precision, single, tolerable};
 use cotangent_core::check::random::{Case, graph};
 use cotangent_core::rewrite::simplify;
 use cotangent_core::transform::{AdContext, vjp};
@@ -23,14 +23,15 @@ fn one_by_one(f: &Function, args: &[Array], what: &str) -> Result<Vec<Array>> {
     for e in f.eqns() {
         let x: Vec<Array> = f.operands(e).iter().map(|v| values[v.index()].clone().unwrap()).collect();
         let want = e.op.eval(&x, &Env::default());
-        let got = compile(&single(&e.op, &x)).and_then(|p| p.run(&x));
+        let alone = single(&e.op, &x);
+        let got = compile(&alone).and_then(|p| p.run(&x));
         let (got, want) = match (got, want) {
             (Ok(got), Ok(want)) => (got, want),
             (Err(got), Err(want)) if got.code() == want.code() => return Err(got),
             (got, want) => panic!("{what}: {:?} {got:?} is not {want:?}", e.op),
         };
         for ((r, g), w) in e.results().zip(got).zip(&want) {
-            let fits = if exact(&e.op) { g.same_bits(w) } else { tolerable(&g, w, &x) };
+            let fits = if exact(&e.op) { g.same_bits(w) } else { tolerable(precision(&alone), &g, w, &x) };
             assert!(fits, "{what}: {:?} of {x:?}\n {g:?} is not\n {w:?}", e.op);
             values[r.index()] = Some(g);
         }

@@ -52,11 +52,18 @@ fn largest(a: &Array) -> f64 {
     parts(a).into_iter().map(f64::abs).filter(|x| x.is_finite()).fold(0.0, f64::max)
 }
 
-/// Whether a result differs from another by rounding only, when sums of products of operands are folded in any order.
-pub fn tolerable(got: &Array, want: &Array, operands: &[Array]) -> bool {
+/// The coarsest precision of values inside a function's bodies.
+pub fn precision(f: &Function) -> f64 {
+    let of = |f: &Arc<Function>| f.vals().map(|v| f.ty(v).dtype.epsilon()).fold(precision(f), f64::max);
+    f.eqns().iter().flat_map(|e| e.op.regions()).map(of).fold(0.0, f64::max)
+}
+
+/// Whether a result differs from another by rounding only, when sums of products of operands are folded in any order
+/// and bodies compute with this precision.
+pub fn tolerable(inside: f64, got: &Array, want: &Array, operands: &[Array]) -> bool {
     let floats = operands.iter().filter(|x| x.dtype().has_tangent());
     let (terms, product) = floats.fold((1, 1.0), |(n, p), x| (n.max(x.len()), p * largest(x).max(1.0)));
-    let bound = got.dtype().epsilon() * (8.0 * largest(want) + product * (terms as f64).ln_1p());
+    let bound = got.dtype().epsilon().max(100.0 * inside) * (8.0 * largest(want) + product * (terms as f64).ln_1p());
     let close = |a: f64, b: f64| a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= bound;
     got.ty() == want.ty() && parts(got).into_iter().zip(parts(want)).all(|(a, b)| close(a, b))
 }
@@ -65,7 +72,7 @@ pub fn tolerable(got: &Array, want: &Array, operands: &[Array]) -> bool {
 pub fn check(f: &Arc<Function>, x: &[Array], exact: bool) {
     let (got, want) = (run(f, x), reference::run(f, x).unwrap());
     for (got, want) in got.iter().zip(&want) {
-        let fits = if exact { got.same_bits(want) } else { tolerable(got, want, x) };
+        let fits = if exact { got.same_bits(want) } else { tolerable(precision(f), got, want, x) };
         assert!(fits, "{:?}\n x {x:?}\n runtime {got:?}\n reference {want:?}", f.eqns());
     }
 }
