@@ -5,9 +5,11 @@
 
 pub mod npy;
 pub mod npz;
+pub mod tensor;
 
 pub use cotangent_core::transform as ad;
 pub use cotangent_core::*;
+pub use tensor::{Tensor, TypedTensor};
 
 /// Runs a function on arrays.
 ///

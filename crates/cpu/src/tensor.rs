@@ -136,13 +136,28 @@ impl Tensor {
         }
     }
 
+    /// The elements in column-major order, if they lie so.
+    pub fn column_slice<T: cotangent_core::Element>(&self) -> Option<&[T]> {
+        let data = T::slice(&self.data)?;
+        let mut step = 1isize;
+        let fits = self.shape.iter().zip(&self.strides).all(|(&n, &s)| {
+            let fits = n == 1 || s == step;
+            step = step.wrapping_mul(n as isize);
+            fits
+        });
+        match self.numel() {
+            0 => Some(&[]),
+            n => fits.then(|| &data[self.offset..self.offset + n]),
+        }
+    }
+
     /// The elements in row-major order for writing, if they are a whole buffer that nobody else refers to.
     pub(crate) fn exclusive<T: Plain>(&mut self) -> Option<&mut [T]> {
         if self.is_dense() { T::exclusive(&mut self.data).map(Vec::as_mut_slice) } else { None }
     }
 
     /// The same elements as a whole buffer in row-major order; copies if they do not lie so.
-    pub(crate) fn into_dense(self) -> Result<Tensor> {
+    pub fn into_dense(self) -> Result<Tensor> {
         if self.is_dense() {
             return Ok(self);
         }
@@ -157,7 +172,7 @@ impl Tensor {
     }
 
     /// Axis `k` of the result is axis `perm[k]`.
-    pub(crate) fn transpose(mut self, perm: &[usize]) -> Tensor {
+    pub fn transpose(mut self, perm: &[usize]) -> Tensor {
         let (shape, strides) = (&self.shape, &self.strides);
         let turned = (perm.iter().map(|&p| shape[p]).collect(), perm.iter().map(|&p| strides[p]).collect());
         (self.shape, self.strides) = turned;
@@ -165,7 +180,7 @@ impl Tensor {
     }
 
     /// Repetition into `shape`; axis `k` becomes axis `dims[k]`, and is repeated where its extent is 1.
-    pub(crate) fn broadcast(mut self, shape: &[usize], dims: &[usize]) -> Result<Tensor> {
+    pub fn broadcast(mut self, shape: &[usize], dims: &[usize]) -> Result<Tensor> {
         volume(shape)?;
         let mut strides: Strides = smallvec![0; shape.len()];
         for (k, &to) in dims.iter().enumerate() {
@@ -180,7 +195,7 @@ impl Tensor {
     }
 
     /// Elements `start + i · stride` of an axis, `len` of them.
-    pub(crate) fn slice(mut self, axis: usize, start: usize, len: usize, stride: usize) -> Tensor {
+    pub fn slice(mut self, axis: usize, start: usize, len: usize, stride: usize) -> Tensor {
         if len > 0 && !self.shape.contains(&0) {
             self.offset = self.offset.wrapping_add_signed(self.strides[axis].wrapping_mul(start as isize));
         }
@@ -191,7 +206,7 @@ impl Tensor {
     }
 
     /// The axis read backwards.
-    pub(crate) fn reverse(mut self, axis: usize) -> Tensor {
+    pub fn reverse(mut self, axis: usize) -> Tensor {
         if !self.shape.contains(&0) {
             let last = (self.shape[axis] - 1) as isize;
             self.offset = self.offset.wrapping_add_signed(self.strides[axis].wrapping_mul(last));
@@ -201,7 +216,7 @@ impl Tensor {
     }
 
     /// The same elements in row-major order in another shape of the same size: a view where the strides allow it.
-    pub(crate) fn reshape(mut self, shape: &[usize]) -> Result<Tensor> {
+    pub fn reshape(mut self, shape: &[usize]) -> Result<Tensor> {
         assert_eq!(volume(shape)?, self.numel(), "{:?} reshaped to {shape:?}", self.shape);
         let strides = if self.is_row_major() { Some(row_major(shape)) } else { self.strides_for(shape) };
         match strides {

@@ -1,0 +1,114 @@
+//! Constructors of [`Tensor`] and its files.
+
+use super::{Order, Tensor, reversed, zero_array};
+use crate::npy;
+use cotangent_core::dtype::Kind;
+use cotangent_core::{Array, DType, Element, Result, Scalar, Wide, bail};
+use std::path::Path;
+
+impl Tensor {
+    /// From elements in row-major order, without a copy. An error if they do not fill the shape.
+    pub fn from_vec_row_major<T: Element>(shape: impl Into<Vec<usize>>, data: Vec<T>) -> Result<Tensor> {
+        Ok(Array::from_vec(shape, data)?.into())
+    }
+
+    /// From elements in column-major order, without a copy. An error if they do not fill the shape.
+    pub fn from_vec_col_major<T: Element>(shape: impl Into<Vec<usize>>, data: Vec<T>) -> Result<Tensor> {
+        let shape: Vec<usize> = shape.into();
+        let (rank, back) = (shape.len(), shape.iter().rev().copied().collect::<Vec<_>>());
+        match Array::from_vec(back, data) {
+            Ok(a) => {
+                let view = cotangent_cpu::Tensor::from(a).transpose(&reversed(rank));
+                Ok(Tensor { view, order: Order::ColumnMajor })
+            }
+            Err(e) => bail!(ShapeMismatch, "{} (extents given as {shape:?})", e.message()),
+        }
+    }
+
+    /// Rank 0.
+    pub fn scalar<T: Element>(value: T) -> Tensor {
+        Array::scalar(value).into()
+    }
+
+    /// Rank 1.
+    pub fn vector<T: Element>(data: Vec<T>) -> Tensor {
+        Array::vector(data).into()
+    }
+
+    /// Zeros (false for booleans).
+    pub fn zeros(dtype: DType, shape: impl Into<Vec<usize>>) -> Result<Tensor> {
+        Ok(zero_array(dtype, shape.into())?.into())
+    }
+
+    /// Ones (true for booleans).
+    pub fn ones(dtype: DType, shape: impl Into<Vec<usize>>) -> Result<Tensor> {
+        Tensor::full(dtype, shape, 1.0)
+    }
+
+    /// One value everywhere, converted to the element type: one element in memory, repeated.
+    pub fn full(dtype: DType, shape: impl Into<Vec<usize>>, value: impl Into<Scalar>) -> Result<Tensor> {
+        Ok(value.into().full(dtype, shape.into())?.into())
+    }
+
+    /// The identity matrix of `n` rows.
+    pub fn eye(dtype: DType, n: usize) -> Result<Tensor> {
+        let Some(len) = n.checked_mul(n) else { bail!(Limit, "an identity of {n} rows is too large") };
+        cotangent_core::array::room(&[n, n], dtype.size())?;
+        let at = |i: usize| i.is_multiple_of(n + 1);
+        let wide = match dtype.kind() {
+            Kind::Float => Wide::F((0..len).map(|i| f64::from(u8::from(at(i)))).collect()),
+            Kind::Complex => Wide::C((0..len).map(|i| f64::from(u8::from(at(i))).into()).collect()),
+            Kind::Int | Kind::Bool => Wide::I((0..len).map(|i| at(i).into()).collect()),
+        };
+        Ok(wide.narrow(dtype, [n, n])?.into())
+    }
+
+    /// `start, start + step, ..` below `stop` (above it for a negative step).
+    pub fn arange(dtype: DType, start: f64, stop: f64, step: f64) -> Result<Tensor> {
+        let n = ((stop - start) / step).ceil();
+        if !n.is_finite() {
+            bail!(Attribute, "arange from {start} to {stop} by {step} has no end");
+        }
+        count(dtype, n.max(0.0) as usize, |i| start + step * i as f64)
+    }
+
+    /// `num` numbers from `start` to `stop`, both included, evenly spaced; monotone, and exact at both ends.
+    pub fn linspace(dtype: DType, start: f64, stop: f64, num: usize) -> Result<Tensor> {
+        let last = num.saturating_sub(1);
+        count(dtype, num, |i| match i {
+            0 => start,
+            i if i == last => stop,
+            i => start + (stop - start) * (i as f64 / last as f64),
+        })
+    }
+
+    /// Reads a `.npy` file; arrays in Fortran order come as they are meant, in row-major order.
+    pub fn read_npy(path: impl AsRef<Path>) -> Result<Tensor> {
+        let path = path.as_ref();
+        match std::fs::read(path) {
+            Ok(bytes) => Ok(npy::from_bytes(&bytes)?.into()),
+            Err(e) => bail!(Io, "{}: {e}", path.display()),
+        }
+    }
+
+    /// Writes a `.npy` file.
+    pub fn write_npy(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        match std::fs::write(path, npy::to_bytes(&self.to_array()?)) {
+            Ok(()) => Ok(()),
+            Err(e) => bail!(Io, "{}: {e}", path.display()),
+        }
+    }
+}
+
+/// A vector of numbers by position.
+fn count(dtype: DType, n: usize, at: impl Fn(usize) -> f64) -> Result<Tensor> {
+    cotangent_core::array::room(&[n], dtype.size().max(8))?;
+    let wide = match dtype.kind() {
+        Kind::Float => Wide::F((0..n).map(at).collect()),
+        Kind::Complex => Wide::C((0..n).map(|i| at(i).into()).collect()),
+        Kind::Int => Wide::I((0..n).map(|i| at(i) as i128).collect()),
+        Kind::Bool => bail!(DTypeMismatch, "truth values cannot be counted"),
+    };
+    Ok(wide.narrow(dtype, [n])?.into())
+}

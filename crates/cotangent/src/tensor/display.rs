@@ -1,0 +1,108 @@
+//! How tensors print: nested brackets as NumPy writes them, abridged when they are long.
+//!
+//! ```text
+//! [[1., 2.5],
+//!  [3., 4. ]] f64[2, 2]
+//! ```
+
+use super::Tensor;
+use cotangent_core::dtype::Kind;
+use cotangent_core::{Result, Wide};
+use std::fmt;
+
+/// More elements than this are abridged.
+const WHOLE: usize = 1000;
+/// Elements shown at either end of an abridged axis.
+const EDGE: usize = 3;
+
+/// Which indices of an axis are shown; `None` stands for those left out.
+fn shown(n: usize, abridged: bool) -> Vec<Option<usize>> {
+    match abridged && n > 2 * EDGE {
+        true => (0..EDGE).map(Some).chain([None]).chain((n - EDGE..n).map(Some)).collect(),
+        false => (0..n).map(Some).collect(),
+    }
+}
+
+/// A number as it is written: four to eight digits, a point in every float.
+fn real(x: f64, f: &fmt::Formatter<'_>) -> String {
+    let magnitude = x.abs();
+    let mut text = match f.precision() {
+        Some(p) => format!("{x:.p$}"),
+        None if !x.is_finite() => return format!("{x}"),
+        None if x != 0.0 && !(1e-4..1e8).contains(&magnitude) => return format!("{x:e}"),
+        None => format!("{x:.8}"),
+    };
+    if f.precision().is_none() {
+        text.truncate(text.trim_end_matches('0').len());
+    }
+    text
+}
+
+/// The text of one element.
+fn element(x: &Tensor, f: &fmt::Formatter<'_>) -> Result<String> {
+    let array = x.to_array()?;
+    Ok(match array.wide() {
+        Wide::F(v) => real(v[0], f),
+        Wide::C(v) => format!("{}{}{}i", real(v[0].re, f), if v[0].im < 0.0 { "" } else { "+" }, real(v[0].im, f)),
+        Wide::I(v) if x.dtype().kind() == Kind::Bool => (v[0] != 0).to_string(),
+        Wide::I(v) => v[0].to_string(),
+    })
+}
+
+/// Every element that is shown, in row-major order.
+fn elements(x: &Tensor, abridged: bool, f: &fmt::Formatter<'_>, out: &mut Vec<String>) -> Result<()> {
+    if x.rank() == 0 {
+        out.push(element(x, f)?);
+        return Ok(());
+    }
+    for i in shown(x.shape()[0], abridged).into_iter().flatten() {
+        elements(&x.index(0, i)?, abridged, f, out)?;
+    }
+    Ok(())
+}
+
+/// Brackets around the elements, which come one after the other from `texts`.
+fn nested(
+    shape: &[usize],
+    abridged: bool,
+    depth: usize,
+    texts: &mut impl Iterator<Item = String>,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    let Some((&n, inner)) = shape.split_first() else {
+        return f.write_str(&texts.next().unwrap_or_default());
+    };
+    f.write_str("[")?;
+    for (k, i) in shown(n, abridged).into_iter().enumerate() {
+        if k > 0 && inner.is_empty() {
+            f.write_str(", ")?;
+        } else if k > 0 {
+            write!(f, ",{}{}", "\n".repeat(inner.len()), " ".repeat(depth + 1))?;
+        }
+        match i {
+            Some(_) => nested(inner, abridged, depth + 1, texts, f)?,
+            None => f.write_str("...")?,
+        }
+    }
+    f.write_str("]")
+}
+
+impl fmt::Display for Tensor {
+    /// The elements in nested brackets, then the type. A precision (`{:.3}`) sets the digits of floats.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let abridged = self.len() > WHOLE;
+        let mut texts = Vec::new();
+        // Indexing is in bounds and elements are few: the only failure is a lack of memory.
+        elements(self, abridged, f, &mut texts).map_err(|_| fmt::Error)?;
+        let width = texts.iter().map(String::len).max().unwrap_or(0);
+        let mut padded = texts.into_iter().map(|t| if self.rank() == 0 { t } else { format!("{t:>width$}") });
+        nested(self.shape(), abridged, 0, &mut padded, f)?;
+        write!(f, " {}{:?}", self.dtype(), self.shape())
+    }
+}
+
+impl fmt::Debug for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tensor({self}, {:?})", self.order())
+    }
+}

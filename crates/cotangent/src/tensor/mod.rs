@@ -1,0 +1,337 @@
+//! [`Tensor`]: elements of any type, in any order, shared.
+//!
+//! A tensor is a strided view of a buffer that many tensors may share: cloning, slicing, permuting axes, repetition and
+//! most reshapes are O(rank). Strides belong to the tensor, so buffers in row-major (C) and column-major (Fortran) order
+//! both come in without a copy; [`Tensor::order`] says which of the two orders the tensor speaks, and
+//! [`Tensor::as_slice`] gives the elements in that order.
+//!
+//! ```
+//! use cotangent::tensor::Tensor;
+//! let a = Tensor::from_vec_col_major(vec![2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+//! assert_eq!(a.as_slice::<f64>()?, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+//! assert_eq!(a.to_vec_row_major::<f64>()?, [1.0, 3.0, 5.0, 2.0, 4.0, 6.0]);
+//! assert_eq!(a.t()?.shape(), [3, 2]);
+//! # Ok::<(), cotangent::Error>(())
+//! ```
+//!
+//! Results of programs are column-major if every operand with two axes or more was, and row-major otherwise
+//! ([`Order::of_results`]).
+
+mod build;
+mod display;
+mod typed;
+
+pub use typed::TypedTensor;
+
+use cotangent_core::{Array, DType, Element, Result, Type, bail, for_dtype};
+
+/// The order in which elements are listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// The last axis varies fastest (C).
+    #[default]
+    RowMajor,
+    /// The first axis varies fastest (Fortran).
+    ColumnMajor,
+}
+
+impl Order {
+    /// The order of what is computed from operands of these orders and ranks: column-major if one is and no other
+    /// operand with two axes or more is row-major.
+    pub fn of_results(operands: impl IntoIterator<Item = (Order, usize)>) -> Order {
+        let mut any = false;
+        for (order, rank) in operands {
+            match order {
+                Order::ColumnMajor => any = true,
+                Order::RowMajor if rank > 1 => return Order::RowMajor,
+                Order::RowMajor => {}
+            }
+        }
+        if any { Order::ColumnMajor } else { Order::RowMajor }
+    }
+}
+
+/// A tensor of any element type. See the page of this module.
+#[derive(Clone)]
+pub struct Tensor {
+    view: cotangent_cpu::Tensor,
+    order: Order,
+}
+
+/// Axes in reverse.
+fn reversed(rank: usize) -> Vec<usize> {
+    (0..rank).rev().collect()
+}
+
+impl Tensor {
+    /// A view of the runtime's, spoken of in this order.
+    pub fn from_view(view: cotangent_cpu::Tensor, order: Order) -> Tensor {
+        Tensor { view, order }
+    }
+
+    /// The runtime's view of the same elements.
+    pub fn view(&self) -> &cotangent_cpu::Tensor {
+        &self.view
+    }
+
+    /// The runtime's view, taken out.
+    pub fn into_view(self) -> cotangent_cpu::Tensor {
+        self.view
+    }
+
+    /// The extents of the axes.
+    pub fn shape(&self) -> &[usize] {
+        self.view.shape()
+    }
+
+    /// Number of axes.
+    pub fn rank(&self) -> usize {
+        self.shape().len()
+    }
+
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.view.dtype()
+    }
+
+    /// Element type and shape.
+    pub fn ty(&self) -> Type {
+        self.view.ty()
+    }
+
+    /// The step of each axis in the buffer, in elements.
+    pub fn strides(&self) -> &[isize] {
+        self.view.strides()
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.view.numel()
+    }
+
+    /// No elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The order in which [`Tensor::as_slice`] and [`Tensor::to_vec`] list elements.
+    pub fn order(&self) -> Order {
+        self.order
+    }
+
+    fn check<T: Element>(&self) -> Result<()> {
+        if self.dtype() != T::DTYPE {
+            bail!(DTypeMismatch, "the tensor holds {}, not {}; convert it first", self.dtype(), T::DTYPE);
+        }
+        Ok(())
+    }
+
+    /// The elements in the tensor's own order, without a copy.
+    ///
+    /// An error for another element type, and for a view whose elements do not lie next to each other in that order:
+    /// [`Tensor::contiguous`] makes such a one dense, [`Tensor::to_vec`] copies.
+    pub fn as_slice<T: Element>(&self) -> Result<&[T]> {
+        self.check::<T>()?;
+        let slice = match self.order {
+            Order::RowMajor => self.view.as_slice(),
+            Order::ColumnMajor => self.view.column_slice(),
+        };
+        match slice {
+            Some(s) => Ok(s),
+            None => bail!(
+                Input,
+                "the elements of this {} view with strides {:?} do not lie in {:?} order; use contiguous() or to_vec()",
+                self.ty(),
+                self.strides(),
+                self.order
+            ),
+        }
+    }
+
+    /// The elements in the tensor's own order, copied.
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        self.check::<T>()?;
+        Ok(self.contiguous()?.as_slice::<T>()?.to_vec())
+    }
+
+    /// The elements in row-major order, copied.
+    pub fn to_vec_row_major<T: Element>(&self) -> Result<Vec<T>> {
+        self.to_order(Order::RowMajor)?.to_vec()
+    }
+
+    /// The elements in column-major order, copied.
+    pub fn to_vec_col_major<T: Element>(&self) -> Result<Vec<T>> {
+        self.to_order(Order::ColumnMajor)?.to_vec()
+    }
+
+    /// The only element.
+    pub fn item<T: Element>(&self) -> Result<T> {
+        match self.to_vec::<T>()?.as_slice() {
+            [x] => Ok(*x),
+            _ => bail!(ShapeMismatch, "item() needs a tensor of one element, this one is {}", self.ty()),
+        }
+    }
+
+    /// Every element as `f64` (real parts of complex numbers), in the tensor's order.
+    pub fn to_f64(&self) -> Result<Vec<f64>> {
+        let t = self.contiguous()?;
+        let turned = match t.order {
+            Order::RowMajor => t.view,
+            Order::ColumnMajor => t.view.clone().transpose(&reversed(t.rank())),
+        };
+        Ok(turned.into_array()?.to_f64())
+    }
+
+    /// The same elements, dense in the tensor's own order; a copy unless they lie so already.
+    pub fn contiguous(&self) -> Result<Tensor> {
+        self.to_order(self.order)
+    }
+
+    /// The same elements, dense in this order; a copy unless they lie so already.
+    pub fn to_order(&self, order: Order) -> Result<Tensor> {
+        let view = match order {
+            Order::RowMajor => self.view.clone().into_dense()?,
+            Order::ColumnMajor => {
+                let back = reversed(self.rank());
+                self.view.clone().transpose(&back).into_dense()?.transpose(&back)
+            }
+        };
+        Ok(Tensor { view, order })
+    }
+
+    /// A dense row-major [`Array`] of the same elements, the values of the core; no copy if they lie so.
+    pub fn to_array(&self) -> Result<Array> {
+        self.view.clone().into_array()
+    }
+
+    fn axis(&self, axis: usize) -> Result<usize> {
+        match self.shape().get(axis) {
+            Some(&n) => Ok(n),
+            None => bail!(Attribute, "a tensor of rank {} has no axis {axis}", self.rank()),
+        }
+    }
+
+    fn with(&self, view: cotangent_cpu::Tensor) -> Tensor {
+        Tensor { view, order: self.order }
+    }
+
+    /// Elements `start..stop` of an axis, every `step`-th: a view.
+    pub fn slice_step(&self, axis: usize, start: usize, stop: usize, step: usize) -> Result<Tensor> {
+        let n = self.axis(axis)?;
+        if start > stop || stop > n || step == 0 {
+            bail!(OutOfBounds, "the slice {start}..{stop} by {step} is not in axis {axis} of extent {n}");
+        }
+        Ok(self.with(self.view.clone().slice(axis, start, (stop - start).div_ceil(step), step)))
+    }
+
+    /// Elements `range` of an axis: a view.
+    pub fn slice(&self, axis: usize, range: std::ops::Range<usize>) -> Result<Tensor> {
+        self.slice_step(axis, range.start, range.end, 1)
+    }
+
+    /// Index `i` of an axis, which goes: a view.
+    pub fn index(&self, axis: usize, i: usize) -> Result<Tensor> {
+        if i >= self.axis(axis)? {
+            bail!(OutOfBounds, "index {i} is not in axis {axis} of extent {}", self.shape()[axis]);
+        }
+        let mut shape = self.shape().to_vec();
+        shape.remove(axis);
+        Ok(self.with(self.view.clone().slice(axis, i, 1, 1).reshape(&shape)?))
+    }
+
+    /// An axis read backwards: a view.
+    pub fn reverse(&self, axis: usize) -> Result<Tensor> {
+        self.axis(axis)?;
+        Ok(self.with(self.view.clone().reverse(axis)))
+    }
+
+    /// Axis `k` of the result is axis `axes[k]`: a view.
+    pub fn permute_dims(&self, axes: &[usize]) -> Result<Tensor> {
+        let mut seen = vec![false; self.rank()];
+        let fits = axes.len() == seen.len()
+            && axes.iter().all(|&a| seen.get_mut(a).is_some_and(|s| !std::mem::replace(s, true)));
+        if !fits {
+            bail!(Attribute, "{axes:?} is not a permutation of the axes of a tensor of rank {}", self.rank());
+        }
+        Ok(self.with(self.view.clone().transpose(axes)))
+    }
+
+    /// Axes in reverse order (a matrix transposed): a view.
+    pub fn t(&self) -> Result<Tensor> {
+        self.permute_dims(&reversed(self.rank()))
+    }
+
+    /// Repetition into a shape by NumPy's rule (axes aligned at the end, extents of 1 repeated): a view.
+    pub fn broadcast_to(&self, shape: &[usize]) -> Result<Tensor> {
+        let skip = shape.len().checked_sub(self.rank());
+        let fits = skip.is_some_and(|k| self.shape().iter().zip(&shape[k..]).all(|(&a, &b)| a == b || a == 1));
+        let (Some(skip), true) = (skip, fits) else {
+            bail!(ShapeMismatch, "{} cannot be broadcast to {shape:?}: axes align at the end", self.ty());
+        };
+        let dims: Vec<usize> = (skip..shape.len()).collect();
+        Ok(self.with(self.view.clone().broadcast(shape, &dims)?))
+    }
+
+    /// The same elements in the tensor's order, in another shape: a view where strides allow it.
+    pub fn reshape(&self, shape: &[usize]) -> Result<Tensor> {
+        if cotangent_core::array::numel(shape) != Some(self.len()) {
+            bail!(ShapeMismatch, "{} has {} elements, which do not fill {shape:?}", self.ty(), self.len());
+        }
+        Ok(self.with(match self.order {
+            Order::RowMajor => self.view.clone().reshape(shape)?,
+            Order::ColumnMajor => {
+                let back: Vec<usize> = shape.iter().rev().copied().collect();
+                let turned = self.view.clone().transpose(&reversed(self.rank())).reshape(&back)?;
+                turned.transpose(&reversed(shape.len()))
+            }
+        }))
+    }
+
+    /// Equal in type, shape and every element to the bit (any NaN equals any other).
+    pub fn same_bits(&self, other: &Tensor) -> bool {
+        match (self.to_array(), other.to_array()) {
+            (Ok(a), Ok(b)) => a.same_bits(&b),
+            _ => false,
+        }
+    }
+}
+
+impl PartialEq for Tensor {
+    /// Equal in type, shape and elements, whatever the strides; NaN differs from itself.
+    fn eq(&self, other: &Tensor) -> bool {
+        self.dtype() == other.dtype()
+            && self.shape() == other.shape()
+            && matches!((self.to_array(), other.to_array()), (Ok(a), Ok(b)) if a == b)
+    }
+}
+
+impl From<Array> for Tensor {
+    fn from(a: Array) -> Tensor {
+        Tensor { view: a.into(), order: Order::RowMajor }
+    }
+}
+
+impl From<&Array> for Tensor {
+    fn from(a: &Array) -> Tensor {
+        a.clone().into()
+    }
+}
+
+impl TryFrom<&Tensor> for Array {
+    type Error = cotangent_core::Error;
+    fn try_from(t: &Tensor) -> Result<Array> {
+        t.to_array()
+    }
+}
+
+impl TryFrom<Tensor> for Array {
+    type Error = cotangent_core::Error;
+    fn try_from(t: Tensor) -> Result<Array> {
+        t.view.into_array()
+    }
+}
+
+/// The zero of an element type, for constructors.
+fn zero_array(dtype: DType, shape: Vec<usize>) -> Result<Array> {
+    for_dtype!(dtype, T => Array::full(shape, T::default()))
+}
