@@ -1,26 +1,26 @@
-//! Every law on every sample of every operation, in every float and complex type that it accepts.
+//! Every law on every sample of every operation, in every float and complex type that it accepts; and on composites.
+//!
+//! One of them: `OP=name cargo test -p cotangent-core --test laws`.
 
-use cotangent_core::check::{check_op, retype};
-use cotangent_core::ops::{Entry, entries};
-use cotangent_core::{AdContext, DType, Sample};
+use cotangent_core::check::{Rng, check_op, retype};
+use cotangent_core::ops::{Call, Composite, Entry, Spelled, composites, entries};
+use cotangent_core::transform::Session;
+use cotangent_core::{AdContext, Array, Attr, Attrs, Builder, DType, Dim, Emit, Env, Sample, Scalar, Type, Val};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-/// The samples of an operation, each in its own types and in the others that the operation accepts.
-fn cases(entry: &Entry) -> Vec<Sample> {
-    let own = (entry.samples)(entry.name);
-    let has = |s: &Sample| s.operands.iter().map(|x| x.ty()).collect::<Vec<_>>();
-    let mut seen: Vec<_> =
-        own.iter().map(|s| (s.op.name().to_owned(), format!("{:?}", s.op.attrs()), has(s))).collect();
+/// Samples, each in its own types and in the others that the operation accepts.
+fn in_every_type(own: Vec<Sample>) -> Vec<Sample> {
+    let key = |s: &Sample| {
+        format!("{} {:?} {:?}", s.op.name(), s.op.attrs(), s.operands.iter().map(Array::ty).collect::<Vec<_>>())
+    };
+    let mut seen: Vec<String> = own.iter().map(key).collect();
     let mut all = own.clone();
     for s in &own {
         for to in DType::ALL.into_iter().filter(|d| d.has_tangent()) {
-            if let Some(s) = retype(s, to) {
-                let key = (s.op.name().to_owned(), format!("{:?}", s.op.attrs()), has(&s));
-                if !seen.contains(&key) {
-                    seen.push(key);
-                    all.push(s);
-                }
+            if let Some(s) = retype(s, to).filter(|s| !seen.contains(&key(s))) {
+                seen.push(key(&s));
+                all.push(s);
             }
         }
     }
@@ -37,30 +37,97 @@ fn failures(sample: &Sample) -> Option<String> {
     }
 }
 
-#[test]
-fn every_operation_keeps_every_law() {
+/// Tries the laws on what `samples` says of each name, on two threads.
+fn assert_laws(names: Vec<&'static str>, samples: impl Fn(&'static str) -> Vec<Sample> + Sync) {
     let only = std::env::var("OP").ok();
-    let work: Vec<Entry> = entries().into_iter().filter(|e| only.as_deref().is_none_or(|o| o == e.name)).collect();
-    let (next, found) = (Mutex::new(0), Mutex::new(Vec::new()));
+    let work: Vec<_> = names.into_iter().filter(|n| only.as_deref().is_none_or(|o| o == *n)).collect();
+    let (next, found) = (Mutex::new(work.iter()), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
                 loop {
-                    let i = {
-                        let mut next = next.lock().unwrap();
-                        *next += 1;
-                        *next - 1
-                    };
-                    let Some(entry) = work.get(i) else { break };
-                    let cases = cases(entry);
+                    let Some(name) = next.lock().unwrap().next() else { break };
+                    let cases = in_every_type(samples(name));
                     if cases.is_empty() {
-                        found.lock().unwrap().push(format!("`{}` has no samples", entry.name));
+                        found.lock().unwrap().push(format!("`{name}` has no samples"));
                     }
-                    found.lock().unwrap().extend(cases.iter().filter_map(failures));
+                    let broken: Vec<String> =
+                        cases.iter().filter_map(failures).map(|f| format!("{name}: {f}")).collect();
+                    found.lock().unwrap().extend(broken);
                 }
             });
         }
     });
     let found = found.into_inner().unwrap();
     assert!(found.is_empty(), "{} samples break laws:\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn every_operation_keeps_every_law() {
+    let all: Vec<Entry> = entries();
+    let find = |name: &str| all.iter().find(|e| e.name == name).expect("a name of the list");
+    assert_laws(all.iter().map(|e| e.name).collect(), |name| (find(name).samples)(name));
+}
+
+/// Operands and attributes that composites may take.
+fn spellings() -> Vec<(Vec<Type>, Attrs)> {
+    let f = |shape: &[usize]| Type::new(DType::F64, shape);
+    let (square, row) = (f(&[3, 3]), f(&[3]));
+    let operands = [
+        vec![],
+        vec![square.clone()],
+        vec![square.clone(); 2],
+        vec![square.clone(); 3],
+        vec![square.clone(), square.with_dtype(DType::Bool)],
+        vec![square.clone(), row.with_dtype(DType::I64)],
+        vec![square, row.clone(), row.clone()],
+        vec![row; 2],
+        vec![f(&[]); 2],
+        vec![Type::new(DType::I64, [3])],
+    ];
+    let none = Attrs::default;
+    let number = |n: i128| Attr::Num(Scalar::I(n));
+    let attrs = [
+        none(),
+        none().with("axis", number(1)),
+        none().with("axis", number(0)).with("k", number(2)),
+        none().with("axes", Attr::List(vec![number(1)])),
+        none().with("op", "mean"),
+        none().with("num", Attr::Dim(Dim::Const(4))),
+        none().with("depth", number(4)).with("dtype", DType::F64),
+        none().with("size", number(4)).with("dtype", DType::F64),
+        none().with("stop", number(4)).with("dtype", DType::F64),
+    ];
+    operands.iter().flat_map(|o| attrs.iter().map(|a| (o.clone(), a.clone()))).collect()
+}
+
+/// The composite as a call, for each spelling that it takes.
+fn calls(c: &Composite) -> Vec<Sample> {
+    let (mut rng, mut out) = (Rng::new(17), Vec::new());
+    for (types, attrs) in spellings() {
+        let b = Builder::new(c.name, Session::default());
+        let x: Vec<Val> = types.iter().map(|t| b.param(t.clone(), None)).collect();
+        let mut s = Spelled { name: c.name, attrs, operands: &types, results: None };
+        let Ok(y) = (c.build)(&b, &mut s, &x) else { continue };
+        if b.failed() || s.attrs.finish(c.name).is_err() {
+            continue;
+        }
+        let callee = Arc::new(b.finish(&y).unwrap());
+        // Integers are labels or indices of three things.
+        let labels = Array::vector(vec![2i64, 0, 1]);
+        let operand = |t: &Type| match t.dtype {
+            DType::I64 => labels.clone(),
+            _ => rng.array(t, &Env::default()).unwrap(),
+        };
+        let operands = types.iter().map(operand).collect();
+        let Ok(op) = callee.apply_types(&types).map(|_| Call { callee, checkpoint: false }) else { continue };
+        out.push(Sample::new(op, operands));
+    }
+    out
+}
+
+#[test]
+fn every_composite_keeps_every_law() {
+    let find = |name: &str| composites().iter().find(|c| c.name == name).expect("a name of the table");
+    assert_laws(composites().iter().map(|c| c.name).collect(), |name| calls(find(name)));
 }

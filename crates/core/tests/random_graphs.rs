@@ -162,7 +162,9 @@ fn graphs_are_varied_and_repeatable() {
         symbols += usize::from(a.function.vals().any(|v| a.function.ty(v).shape.as_const().is_none()));
         empty += usize::from(a.args.iter().any(Array::is_empty));
     }
-    for name in ["call", "checkpoint", "cond", "switch", "gather", "scatter", "dot_general", "cumprod", "pow"] {
+    for name in
+        ["scan", "while", "call", "checkpoint", "cond", "switch", "gather", "scatter", "dot_general", "cumprod", "pow"]
+    {
         assert!(names.contains(name), "no `{name}` among {names:?}");
     }
     assert!(names.len() > 80 && symbols > 20 && empty > 5, "{} {symbols} {empty}", names.len());

@@ -4,7 +4,7 @@ use super::Options;
 use super::differences::{Curve, Estimate, derivative, kink};
 use super::numbers::{Rng, combine, flat, inner};
 use super::report::{Law, Row, Verdict};
-use super::widen::{double_args, open};
+use super::widen::{double_args, dtypes, open};
 use crate::array::{Array, Wide};
 use crate::dtype::{C128, DType};
 use crate::emit::Emit;
@@ -42,14 +42,14 @@ impl<'a> Problem<'a> {
             let args = if wide { double_args(args)? } else { args.to_vec() };
             let at = if wide { double_args(&at)? } else { at.clone() };
             let zeros = at.iter().map(|x| Array::zeros(x.dtype(), x.shape())).collect::<Result<_>>()?;
-            let eps = f.vals().map(|v| f.ty(v).dtype.epsilon()).fold(f64::EPSILON, f64::max);
+            let eps = dtypes(&f).into_iter().map(DType::epsilon).fold(f64::EPSILON, f64::max);
             let eps = if wide { f64::EPSILON } else { eps };
             let mut p = Problem { ad, opts, f, args, wrt, zeros, eps, size: 0.0, own: None };
             p.size = largest(&flat(&p.value(&p.zeros)?)).max(largest(&flat(&at)));
             Ok(p)
         };
         let own = make(false)?;
-        if !f.vals().any(|v| narrow(f.ty(v).dtype)) {
+        if !dtypes(f).into_iter().any(narrow) {
             return Ok(own);
         }
         match make(true) {

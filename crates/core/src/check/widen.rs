@@ -11,7 +11,84 @@ use crate::ops::{self, Op, Spelled};
 use crate::primitive::{Sample, Val, Vals};
 use crate::shape::Type;
 use crate::transform::Session;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::RefCell;
 use std::sync::Arc;
+
+/// A change of element types, and the bodies that it was made in: each once, however often it stands.
+pub(super) struct Retype<'a> {
+    map: &'a dyn Fn(DType) -> DType,
+    /// By address; the original is kept so that its address is not used again.
+    bodies: RefCell<FxHashMap<*const Function, (Arc<Function>, Arc<Function>)>>,
+}
+
+impl<'a> Retype<'a> {
+    fn new(map: &'a dyn Fn(DType) -> DType) -> Retype<'a> {
+        Retype { map, bodies: RefCell::default() }
+    }
+
+    /// The same operation with the element types among its attributes mapped, read again from its spelling.
+    fn op(&self, op: &Op, operands: &[Type], results: &[Type]) -> Result<Op> {
+        let attrs = op.attrs();
+        let fits = |t: Vec<Type>| t.iter().zip(results).all(|(a, b)| a.dtype == b.dtype);
+        if !attrs.0.iter().any(|(_, a)| has_type(a)) && op.infer(operands).is_ok_and(fits) {
+            return Ok(op.clone());
+        }
+        let attrs: Result<Vec<_>> = attrs.0.into_iter().map(|(n, a)| Ok((n, self.attr(a)?))).collect();
+        spell(op.name(), Attrs(attrs?), operands, Some(results))
+    }
+
+    fn attr(&self, a: Attr) -> Result<Attr> {
+        Ok(match a {
+            Attr::DType(d) => Attr::DType((self.map)(d)),
+            Attr::Array(x) => Attr::Array(cast(&x, (self.map)(x.dtype()))?),
+            Attr::List(v) => Attr::List(v.into_iter().map(|a| self.attr(a)).collect::<Result<_>>()?),
+            Attr::Fn(body) => Attr::Fn(self.body(&body)?),
+            a => a,
+        })
+    }
+
+    /// A body with every value retyped.
+    fn body(&self, f: &Arc<Function>) -> Result<Arc<Function>> {
+        if let Some((_, new)) = self.bodies.borrow().get(&Arc::as_ptr(f)) {
+            return Ok(new.clone());
+        }
+        let to = |t: &Type| t.with_dtype((self.map)(t.dtype));
+        let b = Builder::new(&f.name, Session::default());
+        let mut at = vec![Val::POISON; f.len()];
+        for &p in f.params() {
+            at[p.index()] = b.param(to(f.ty(p)), f.name_of(p).map(|n| &**n));
+        }
+        for e in f.eqns() {
+            b.set_loc(e.loc);
+            let x: Vals = f.operands(e).iter().map(|v| at[v.index()]).collect();
+            let types: Vec<Type> = x.iter().map(|&v| b.ty(v)).collect();
+            let results: Vec<Type> = e.results().map(|r| to(f.ty(r))).collect();
+            for (r, y) in e.results().zip(b.emit(self.op(&e.op, &types, &results)?, &x)) {
+                at[r.index()] = y;
+            }
+        }
+        let results: Vec<Val> = f.results().iter().map(|r| at[r.index()]).collect();
+        let new = Arc::new(b.finish(&results)?);
+        self.bodies.borrow_mut().insert(Arc::as_ptr(f), (f.clone(), new.clone()));
+        Ok(new)
+    }
+}
+
+/// Every element type of a function's values, bodies included.
+pub(super) fn dtypes(f: &Function) -> FxHashSet<DType> {
+    fn visit(f: &Function, seen: &mut FxHashSet<*const Function>, out: &mut FxHashSet<DType>) {
+        out.extend(f.vals().map(|v| f.ty(v).dtype));
+        for r in f.eqns().iter().flat_map(|e| e.op.regions()) {
+            if seen.insert(Arc::as_ptr(r)) {
+                visit(r, seen, out);
+            }
+        }
+    }
+    let mut out = FxHashSet::default();
+    visit(f, &mut FxHashSet::default(), &mut out);
+    out
+}
 
 /// `f64` for floats, `c128` for complex numbers, other types as they are.
 fn double(d: DType) -> DType {
@@ -52,6 +129,7 @@ pub(super) fn open(f: &Function, wrt: &[Val], wide: bool) -> Result<(Function, V
     let cx: &dyn Emit = &b;
     let mut map = vec![Val::POISON; f.len()];
     let mut active = vec![false; f.len()];
+    let retype = Retype::new(&double);
     for &p in f.params() {
         map[p.index()] = b.param(to(f.ty(p)), f.name_of(p).map(|n| &**n));
         active[p.index()] = wide && f.ty(p).dtype.has_tangent();
@@ -69,7 +147,7 @@ pub(super) fn open(f: &Function, wrt: &[Val], wide: bool) -> Result<(Function, V
     for e in f.eqns() {
         cx.set_loc(e.loc);
         let on = f.operands(e).iter().any(|v| active[v.index()]);
-        let y = if on { copy_wide(cx, f, e, &map)? } else { copy(cx, f, e, &map) };
+        let y = if on { copy_wide(cx, f, e, &map, &retype)? } else { copy(cx, f, e, &map) };
         for (r, y) in e.results().zip(y) {
             map[r.index()] = y;
             shift(&mut map, r);
@@ -87,11 +165,11 @@ fn copy(cx: &dyn Emit, f: &Function, e: &Eqn, map: &[Val]) -> Vals {
 }
 
 /// Writes one equation again, in double precision.
-fn copy_wide(cx: &dyn Emit, f: &Function, e: &Eqn, map: &[Val]) -> Result<Vals> {
+fn copy_wide(cx: &dyn Emit, f: &Function, e: &Eqn, map: &[Val], retype: &Retype<'_>) -> Result<Vals> {
     let x: Vec<Val> = f.operands(e).iter().map(|v| cx.convert(map[v.index()], double(f.ty(*v).dtype))).collect();
     let types: Vec<Type> = x.iter().map(|&v| cx.ty(v)).collect();
     let results: Vec<Type> = e.results().map(|r| f.ty(r).with_dtype(double(f.ty(r).dtype))).collect();
-    let y = cx.emit(respell(&e.op, &types, &results, &double)?, &x);
+    let y = cx.emit(retype.op(&e.op, &types, &results)?, &x);
     match y.iter().zip(&results).find(|(y, want)| cx.ty(**y).dtype != want.dtype) {
         Some((y, want)) if !cx.failed() => {
             let text = format!("`{}` gives {} in double precision, not {want}", e.op.name(), cx.ty(*y));
@@ -99,17 +177,6 @@ fn copy_wide(cx: &dyn Emit, f: &Function, e: &Eqn, map: &[Val]) -> Result<Vals> 
         }
         _ => Ok(y),
     }
-}
-
-/// The same operation with the element types among its attributes mapped, read again from its spelling.
-fn respell(op: &Op, operands: &[Type], results: &[Type], map: &dyn Fn(DType) -> DType) -> Result<Op> {
-    let attrs = op.attrs();
-    let fits = |t: Vec<Type>| t.iter().zip(results).all(|(a, b)| a.dtype == b.dtype);
-    if !attrs.0.iter().any(|(_, a)| has_type(a)) && op.infer(operands).is_ok_and(fits) {
-        return Ok(op.clone());
-    }
-    let attrs: Result<Vec<_>> = attrs.0.into_iter().map(|(n, a)| Ok((n, map_attr(a, map)?))).collect();
-    spell(op.name(), Attrs(attrs?), operands, Some(results))
 }
 
 /// Reads an operation from its name and attributes.
@@ -129,36 +196,6 @@ fn has_type(a: &Attr) -> bool {
         Attr::List(v) => v.iter().any(has_type),
         _ => false,
     }
-}
-
-fn map_attr(a: Attr, map: &dyn Fn(DType) -> DType) -> Result<Attr> {
-    Ok(match a {
-        Attr::DType(d) => Attr::DType(map(d)),
-        Attr::Array(x) => Attr::Array(cast(&x, map(x.dtype()))?),
-        Attr::List(v) => Attr::List(v.into_iter().map(|a| map_attr(a, map)).collect::<Result<_>>()?),
-        Attr::Fn(body) => Attr::Fn(Arc::new(retype_body(&body, map)?)),
-        a => a,
-    })
-}
-
-/// A body with every value retyped: its operands are all widened, and its results must have the types to match.
-fn retype_body(f: &Function, map: &dyn Fn(DType) -> DType) -> Result<Function> {
-    let b = Builder::new(&f.name, Session::default());
-    let mut at = vec![Val::POISON; f.len()];
-    for &p in f.params() {
-        at[p.index()] = b.param(f.ty(p).with_dtype(map(f.ty(p).dtype)), f.name_of(p).map(|n| &**n));
-    }
-    for e in f.eqns() {
-        b.set_loc(e.loc);
-        let x: Vals = f.operands(e).iter().map(|v| at[v.index()]).collect();
-        let types: Vec<Type> = x.iter().map(|&v| b.ty(v)).collect();
-        let results: Vec<Type> = e.results().map(|r| f.ty(r).with_dtype(map(f.ty(r).dtype))).collect();
-        for (r, y) in e.results().zip(b.emit(respell(&e.op, &types, &results, map)?, &x)) {
-            at[r.index()] = y;
-        }
-    }
-    let results: Vec<Val> = f.results().iter().map(|r| at[r.index()]).collect();
-    b.finish(&results)
 }
 
 /// The sample with its floats in another element type, if the operation accepts it: every real one becomes `to`, or
@@ -186,7 +223,7 @@ pub fn retype(sample: &Sample, to: DType) -> Option<Sample> {
     let types: Vec<Type> = operands.iter().map(Array::ty).collect();
     let old: Vec<Type> = sample.operands.iter().map(Array::ty).collect();
     let results: Vec<Type> = sample.op.infer(&old).ok()?.iter().map(|t| t.with_dtype(map(t.dtype))).collect();
-    let op = respell(&sample.op, &types, &results, &map).ok()?;
+    let op = Retype::new(&map).op(&sample.op, &types, &results).ok()?;
     op.infer(&types).ok()?;
     Some(Sample { op, operands, smooth: sample.smooth })
 }

@@ -102,6 +102,13 @@ impl Grower {
         (!all.is_empty()).then(|| all[self.rng.below(all.len())])
     }
 
+    /// A value with rows, if there is one.
+    fn another_with_rows(&mut self) -> Option<usize> {
+        let all: Vec<usize> =
+            (0..self.values.len()).filter(|&k| self.values[k].now.shape().first().is_some_and(|&n| n > 0)).collect();
+        (!all.is_empty()).then(|| all[self.rng.below(all.len())])
+    }
+
     /// An extent; a symbol only if an argument has it.
     fn random_dim(&mut self) -> Dim {
         let d = self.dims[self.rng.below(self.dims.len())].clone();
@@ -195,20 +202,26 @@ impl Grower {
         Some(at[f.results()[0].index()])
     }
 
-    /// A body grown on some of the values, and these values.
-    fn body(&mut self) -> Option<(Function, Vec<usize>)> {
+    /// A body grown on parameters of these types and values.
+    fn inside(&mut self, params: Vec<(Type, Array)>) -> Option<Grower> {
         if self.depth == 2 {
             return None;
         }
-        let x: Vec<usize> = (0..1 + self.rng.below(3)).map(|_| self.pick()).collect();
         let rng = Rng::new(self.rng.bits());
         let mut inner = Grower::new("body", rng, self.env.clone(), self.dims.clone());
-        for &k in &x {
-            inner.bind(self.ty(k), self.values[k].now.clone());
+        for (ty, now) in params {
+            inner.bind(ty, now);
         }
         (inner.closed, inner.depth) = (true, self.depth + 1);
         inner.grow(5);
-        Some((inner.finish().ok()?.function, x))
+        Some(inner)
+    }
+
+    /// A body grown on some of the values, and these values.
+    fn body(&mut self) -> Option<(Function, Vec<usize>)> {
+        let x: Vec<usize> = (0..1 + self.rng.below(3)).map(|_| self.pick()).collect();
+        let params = x.iter().map(|&k| (self.ty(k), self.values[k].now.clone())).collect();
+        Some((self.inside(params)?.finish().ok()?.function, x))
     }
 
     /// The last values and some others as results.

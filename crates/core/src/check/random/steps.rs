@@ -21,8 +21,8 @@ type Step = fn(&mut Grower) -> Option<()>;
 /// A step that stands twice is taken twice as often. `None`: nothing was done.
 pub(super) const STEPS: &[Step] = &[
     unary, unary, binary, binary, binary, choose, convert, broadcast, reshape, transpose, reduce, reduce, product,
-    product, running, constant, cut, join, turn, take, call, branch, sample, sample, sample, sample, sample, sample,
-    sample, sample,
+    product, running, constant, cut, join, turn, take, call, branch, repeat, repeat, sample, sample, sample, sample,
+    sample, sample, sample, sample,
 ];
 
 fn unary(g: &mut Grower) -> Option<()> {
@@ -240,4 +240,43 @@ fn branch(g: &mut Grower) -> Option<()> {
     let index = g.given(&index, false)?;
     x.insert(0, index);
     g.apply(Switch { branches: vec![Arc::new(body), Arc::new(other)], boolean }, &x).map(drop)
+}
+
+/// A grown body as a loop: a scan over the rows of a value, or a while with a few trips.
+fn repeat(g: &mut Grower) -> Option<()> {
+    let (w, c) = (g.pick(), g.pick());
+    let rows = g.another_with_rows()?;
+    let (state, row) = (g.ty(c), g.ty(rows).unbatched());
+    let first = g.write(&[rows], |cx, x| cx.index_axis(x[0], 0, 0))?;
+    let at = |g: &Grower, k: usize| (g.ty(k), g.values[k].now.clone());
+    let params = vec![at(g, w), at(g, c), (row, at(g, first).1)];
+    let mut inner = g.inside(params)?;
+    let next = inner.another(&state, usize::MAX)?;
+    let (next, last) = (inner.values[next].val, inner.values.last()?.val);
+    let body = inner.b.finish(&[next, last]).ok()?;
+    let (reverse, trips) = (g.rng.chance(0.5), g.rng.below(3) as i64);
+    if g.rng.chance(0.5) {
+        let length = g.ty(rows).shape[0].clone();
+        let scan = |cx: &dyn Emit, v: &[Val]| {
+            let step = |cx: &dyn Emit, w: &[Val], c: &[Val], x: &[Val]| {
+                let y = cx.inline(&body, &[w[0], c[0], x[0]]);
+                (vec![y[0]], vec![y[1]])
+            };
+            let (c, y) = cx.scan(&v[..1], &v[1..2], &v[2..], &length, reverse, step);
+            if reverse { c[0] } else { y[0] }
+        };
+        g.write(&[w, c, rows], scan).map(drop)
+    } else {
+        let index = Type::scalar(DType::I64);
+        let trips = g.given(&Scalar::I(trips.into()).array(DType::I64), false)?;
+        let turn = |cx: &dyn Emit, v: &[Val]| {
+            let zero = cx.full(&index, 0i64);
+            let more = |cx: &dyn Emit, w: &[Val], c: &[Val]| cx.compare(c[0], Comparison::Lt, w[2]);
+            let step = |cx: &dyn Emit, w: &[Val], c: &[Val]| {
+                vec![cx.add(c[0], cx.full(&index, 1i64)), cx.inline(&body, &[w[0], c[1], w[1]])[0]]
+            };
+            cx.while_loop(&[v[0], v[2], v[3]], &[zero, v[1]], more, step)[1]
+        };
+        g.write(&[w, c, first, trips], turn).map(drop)
+    }
 }
