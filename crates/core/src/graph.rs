@@ -19,7 +19,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// How deep bodies may nest: every transform recurses over nesting, and must do so on a small stack.
+/// How deep bodies may nest: every transform recurses over nesting, with some 6 KiB of stack per level.
 pub const MAX_DEPTH: u32 = 64;
 
 /// One equation: `results = op(operands)`.
@@ -224,8 +224,9 @@ impl Function {
         let mut syms = FxHashSet::default();
         let track = !self.bound.is_empty();
         for e in self.eqns.iter().rev() {
-            if track && e.op.binds().iter().any(|s| syms.contains(s)) {
-                need[e.first as usize] = true;
+            for s in e.op.binds().iter().filter(|s| track && syms.contains(*s)) {
+                let has = |r: &Val| self.ty(*r).shape.iter().any(|d| d.as_sym() == Some(s));
+                need[e.results().rev().find(has).map_or(e.first as usize, Val::index)] = true;
             }
             if e.results().any(|r| need[r.index()]) {
                 for &x in self.operands(e) {

@@ -114,6 +114,9 @@ impl std::ops::AddAssign for Cost {
 /// What [`Primitive::linearize`] returns: the results, and the tangent of each (`None`: zero).
 pub type Linearized = (Vals, Vec<Option<Lv>>);
 
+/// A body with only the marked results: see [`Primitive::narrow`].
+pub type Narrow<'a> = dyn FnMut(&Arc<Function>, &[bool]) -> Arc<Function> + 'a;
+
 /// An operation. Methods without a default must be decided by every operation.
 pub trait Primitive: Debug + Send + Sync + 'static {
     /// The name in the text form, without the `tgraph.` prefix.
@@ -163,6 +166,13 @@ pub trait Primitive: Debug + Send + Sync + 'static {
     fn with_regions(&self, regions: &[Arc<Function>]) -> Op {
         let _ = regions;
         unreachable!("`{}` has no regions", self.name())
+    }
+
+    /// The same operation without results that nobody uses, and which it keeps. `narrow` gives a body with only these
+    /// results.
+    fn narrow(&self, used: &[bool], narrow: &mut Narrow<'_>) -> Option<(Op, Vec<bool>)> {
+        let _ = (used, narrow);
+        None
     }
 
     /// Whether the symbols of its bodies' parameters are the bodies' own (a called module), not those around it.

@@ -27,7 +27,11 @@ fn scalar(f: impl FnOnce(&dyn Emit, Val) -> Val) -> Function {
 }
 
 fn run(f: &Function, x: &[Array]) -> Vec<Vec<f64>> {
-    reference::run(f, x).unwrap().iter().map(Array::to_f64).collect()
+    let y = reference::run(f, x).unwrap();
+    // Whatever is run is also simplified: every derivative in this file keeps its bits.
+    let simple = reference::run(&simplify(f), x).unwrap();
+    assert!(y.iter().zip(&simple).all(|(a, b)| a.same_bits(b)), "{y:?} {simple:?}");
+    y.iter().map(Array::to_f64).collect()
 }
 
 fn at(f: &Function, x: f64) -> f64 {
@@ -1013,4 +1017,32 @@ fn batched_custom_vjp_sums_what_is_shared() {
     close(y[0][0], (0..3).map(|i| ct[i] * f64::sin(x[i])).sum(), 1e-14);
     close(y[1][2], 100.0 * 0.7 * f64::cos(0.3), 1e-14);
     laws(&b, &[Array::scalar(0.7), Array::vector(x.to_vec())]);
+}
+
+// Rewrites.
+
+#[test]
+fn unused_results_of_loops_and_branches_go() {
+    let f = recurrence(false);
+    let only = simplify(&f.clone().with_results(&f.results()[..1]));
+    let scan = only.eqns().iter().find(|e| e.op.name() == "scan").unwrap();
+    assert_eq!((scan.op.results(), count(&only, "convert")), (2, 0));
+    // A while whose history is not needed does not save it, unless its length is.
+    let f = power();
+    let back = vjp(&ad(), &f, &f.params()[1..]).unwrap();
+    let saving = |f: &Function| {
+        let saves = |e: &cotangent_core::graph::Eqn| matches!(&e.op, cotangent_core::Op::While(w) if w.saves.is_some());
+        f.eqns().iter().filter(|e| saves(e)).count()
+    };
+    assert_eq!(saving(&simplify(&back)), 1);
+    let lin = value_and_grad(&ad(), &f, &f.params()[1..]).unwrap();
+    assert_eq!(saving(&simplify(&lin.clone().with_results(&lin.results()[..1]))), 0);
+    // Simplified programs mean the same.
+    let x = [Array::scalar(3i64), Array::scalar(0.7), Array::scalar(1.2), Array::scalar(0.5)];
+    assert_eq!(run(&simplify(&back), &x), run(&back, &x));
+    let mut g = simplify(&back);
+    for _ in 0..2 {
+        let wrt: Vec<Val> = g.params()[1..3].to_vec();
+        g = simplify(&vjp(&ad(), &g.clone().with_results(&g.results()[..1]), &wrt).unwrap());
+    }
 }

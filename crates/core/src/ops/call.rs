@@ -16,7 +16,7 @@ use crate::bail;
 use crate::emit::Emit;
 use crate::error::Result;
 use crate::graph::{Builder, Function};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, Vals};
+use crate::primitive::{Arg, Batched, Cost, Linearized, Narrow, Primitive, Sample, Val, Vals};
 use crate::reference;
 use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv, Operand, Saving, Session};
@@ -127,6 +127,10 @@ impl Primitive for Call {
 
     fn with_regions(&self, regions: &[Arc<Function>]) -> Op {
         self.of(regions[0].clone())
+    }
+
+    fn narrow(&self, used: &[bool], narrow: &mut Narrow<'_>) -> Option<(Op, Vec<bool>)> {
+        Some((self.of(narrow(&self.callee, used)), used.to_vec()))
     }
 
     fn own_syms(&self) -> bool {

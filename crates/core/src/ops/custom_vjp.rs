@@ -19,7 +19,7 @@ use crate::bail;
 use crate::emit::Emit;
 use crate::error::{Code, Result};
 use crate::graph::{Builder, Function};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
+use crate::primitive::{Arg, Batched, Cost, Linearized, Narrow, Primitive, Sample, Val, no_rule};
 use crate::reference;
 use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv, Operand, Saving, Session};
@@ -147,6 +147,13 @@ impl Primitive for CustomVjp {
 
     fn with_regions(&self, r: &[Arc<Function>]) -> Op {
         CustomVjp { body: r[0].clone(), fwd: r[1].clone(), bwd: r[2].clone(), saves: self.saves }.into()
+    }
+
+    fn narrow(&self, used: &[bool], _: &mut Narrow<'_>) -> Option<(Op, Vec<bool>)> {
+        // Without its residuals it is the plain form.
+        let n = self.body.results().len();
+        let plain = self.saves && !used[n..].contains(&true);
+        plain.then(|| (CustomVjp { saves: false, ..self.clone() }.into(), (0..used.len()).map(|k| k < n).collect()))
     }
 }
 

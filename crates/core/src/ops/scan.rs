@@ -22,7 +22,7 @@ use crate::dtype::DType;
 use crate::emit::Emit;
 use crate::error::Result;
 use crate::graph::{Builder, Function};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, Vals};
+use crate::primitive::{Arg, Batched, Cost, Linearized, Narrow, Primitive, Sample, Val, Vals};
 use crate::reference;
 use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv, Session};
@@ -209,6 +209,11 @@ impl Primitive for Scan {
 
     fn with_regions(&self, regions: &[Arc<Function>]) -> Op {
         Scan { body: regions[0].clone(), ..self.clone() }.into()
+    }
+
+    fn narrow(&self, used: &[bool], narrow: &mut Narrow<'_>) -> Option<(Op, Vec<bool>)> {
+        let kept: Vec<bool> = used.iter().enumerate().map(|(k, u)| k < self.carry || *u).collect();
+        Some((Scan { body: narrow(&self.body, &kept), ..self.clone() }.into(), kept))
     }
 
     fn map_dims(&self, f: &dyn Fn(&Dim) -> Dim) -> Option<Op> {

@@ -16,7 +16,7 @@ use crate::dtype::{DType, Kind};
 use crate::emit::Emit;
 use crate::error::Result;
 use crate::graph::{Builder, Function};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, Vals};
+use crate::primitive::{Arg, Batched, Cost, Linearized, Narrow, Primitive, Sample, Val, Vals};
 use crate::reference;
 use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv, Operand, RegionLin, Residual, Saving, Session};
@@ -193,6 +193,10 @@ impl Primitive for Switch {
 
     fn with_regions(&self, regions: &[Arc<Function>]) -> Op {
         self.of(regions.to_vec())
+    }
+
+    fn narrow(&self, used: &[bool], narrow: &mut Narrow<'_>) -> Option<(Op, Vec<bool>)> {
+        Some((self.of(self.branches.iter().map(|b| narrow(b, used)).collect()), used.to_vec()))
     }
 }
 

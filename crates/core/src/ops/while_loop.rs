@@ -22,7 +22,7 @@ use crate::dtype::DType;
 use crate::emit::Emit;
 use crate::error::Result;
 use crate::graph::{Builder, Function};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
+use crate::primitive::{Arg, Batched, Cost, Linearized, Narrow, Primitive, Sample, Val, no_rule};
 use crate::reference;
 use crate::shape::{Dim, Env, Sym, Type};
 use crate::transform::{Lin, Lv, Session};
@@ -220,6 +220,16 @@ impl Primitive for While {
 
     fn with_regions(&self, regions: &[Arc<Function>]) -> Op {
         While { cond: regions[0].clone(), body: regions[1].clone(), ..self.clone() }.into()
+    }
+
+    fn narrow(&self, used: &[bool], narrow: &mut Narrow<'_>) -> Option<(Op, Vec<bool>)> {
+        let (nk, n) = (self.carry(), self.body.results().len());
+        let mut kept: Vec<bool> = used.iter().enumerate().map(|(k, u)| k < nk || *u).collect();
+        let saves = self.saves.clone().filter(|_| used[nk..].contains(&true));
+        if saves.is_some() {
+            kept[n] = true;
+        }
+        Some((While { body: narrow(&self.body, &kept[..n]), saves, ..self.clone() }.into(), kept))
     }
 
     fn map_dims(&self, f: &dyn Fn(&Dim) -> Dim) -> Option<Op> {

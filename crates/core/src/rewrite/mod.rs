@@ -1,7 +1,7 @@
 //! Rewrites that keep meaning: dead code, common subexpressions, folding, algebraic simplification.
 //!
 //! [`simplify`] is one forward pass that writes the function anew, each equation through the same four steps, and one
-//! backward pass that drops what no result needs. Both are linear. A rewrite never changes a result's bits, but for the
+//! backward pass that drops what no result needs, results of loops and branches included. Both are linear. A rewrite never changes a result's bits, but for the
 //! sign and payload of NaN: `x + 0` stays (it turns `-0` into `+0`), `x * 0` stays (NaN, infinity), sums are not
 //! reordered. `stop_gradient` and `checkpoint` stay, because a simplified function can be differentiated again.
 //! The seed of a derivative stays visible: a constant that was broadcast is not folded into what it multiplies.
@@ -22,8 +22,25 @@ use cse::Table;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Bodies simplified so far, by identity, so that shared bodies stay shared.
-type Bodies = FxHashMap<*const Function, (Arc<Function>, Arc<Function>)>;
+/// Bodies done so far, by identity, so that shared bodies stay shared. The original is kept beside the result, so that
+/// its address is not used again.
+#[derive(Default)]
+struct Bodies {
+    simple: FxHashMap<*const Function, (Arc<Function>, Arc<Function>)>,
+    narrow: FxHashMap<(*const Function, Vec<bool>), (Arc<Function>, Arc<Function>)>,
+}
+
+impl Bodies {
+    /// The body with only these results.
+    fn narrow(&mut self, f: &Arc<Function>, used: &[bool]) -> Arc<Function> {
+        let entry = self.narrow.entry((Arc::as_ptr(f), used.to_vec()));
+        let (_, new) = entry.or_insert_with(|| {
+            let results: Vec<Val> = f.results().iter().zip(used).filter(|(_, u)| **u).map(|(&r, _)| r).collect();
+            (f.clone(), Arc::new((**f).clone().with_results(&results)))
+        });
+        new.clone()
+    }
+}
 
 /// The same function with fewer equations; bodies too. O(equations).
 pub fn simplify(f: &Function) -> Function {
@@ -37,11 +54,19 @@ fn simplify_with(f: &Function, bodies: &mut Bodies) -> Function {
     for &p in f.params() {
         map[p.index()] = pass.b.param(f.ty(p).clone(), f.name_of(p).map(|n| &**n));
     }
+    let needed = f.needed(None);
     for e in f.eqns() {
         let x: Vals = f.operands(e).iter().map(|v| map[v.index()]).collect();
-        let op = with_simple_bodies(&e.op, bodies);
+        let used: Vec<bool> = e.results().map(|r| needed[r.index()]).collect();
+        let narrow = match used.contains(&false) {
+            true => e.op.narrow(&used, &mut |f, used| bodies.narrow(f, used)),
+            false => None,
+        };
+        let (op, kept) = narrow.unwrap_or_else(|| (e.op.clone(), vec![true; used.len()]));
+        let op = with_simple_bodies(&op, bodies);
         pass.b.set_loc(e.loc);
-        for (r, y) in e.results().zip(pass.write(op, &x)) {
+        let kept = e.results().zip(kept).filter(|(_, k)| *k).map(|(r, _)| r);
+        for (r, y) in kept.zip(pass.write(op, &x)) {
             map[r.index()] = y;
             if let Some(name) = f.name_of(r) {
                 pass.b.set_name(y, name);
@@ -68,12 +93,11 @@ fn with_simple_bodies(op: &Op, bodies: &mut Bodies) -> Op {
         .into_iter()
         .map(|r| {
             let key = Arc::as_ptr(r);
-            if !bodies.contains_key(&key) {
+            if !bodies.simple.contains_key(&key) {
                 let simple = Arc::new(simplify_with(r, bodies));
-                // The original is kept too, so that its address is not used again.
-                bodies.insert(key, (r.clone(), simple));
+                bodies.simple.insert(key, (r.clone(), simple));
             }
-            bodies[&key].1.clone()
+            bodies.simple[&key].1.clone()
         })
         .collect();
     op.with_regions(&new)
