@@ -23,6 +23,7 @@ mod elementwise;
 pub mod executor;
 mod generate;
 pub mod kernel;
+mod loops;
 pub mod lower;
 mod movement;
 pub mod program;

@@ -3,7 +3,7 @@
 use crate::executor::Compiler;
 use crate::kernel::{Kernel, Operands, Results, Sizes, kernel};
 use crate::tensor::Tensor;
-use crate::{contract, control, convert, elementwise, generate, movement, reduce, sort, windows};
+use crate::{contract, control, convert, elementwise, generate, loops, movement, reduce, sort, windows};
 use cotangent_core::ops::Op;
 use cotangent_core::{Dim, Env, Result, Type};
 
@@ -40,6 +40,8 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type]) -> Result<Kernel> {
         Op::DotGeneral(d) => contract::dot_general(d, x[0].rank(), x[1].rank(), x[0].dtype),
         Op::Call(c) => control::call(cx, c)?,
         Op::Switch(s) => control::switch(cx, s)?,
+        Op::Scan(s) => loops::scan(cx, s)?,
+        Op::While(w) => loops::while_loop(cx, w)?,
         Op::Reverse(r) => movement::reverse(&r.axes),
         Op::Slice(s) => movement::slice(s),
         Op::Pad(p) => movement::pad(p, x[0].dtype),

@@ -9,7 +9,7 @@
 use crate::executor::{Compiler, Executor};
 use crate::kernel::{Kernel, Operands, Results, Sizes};
 use crate::lower::{lower, settle};
-use crate::tensor::Tensor;
+use crate::tensor::{Extents, Tensor};
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::Op;
 use cotangent_core::{Array, DType, Env, Function, Result, Sym, Type, Val, reference};
@@ -263,6 +263,33 @@ impl Program {
                 }
             }
         }
+    }
+}
+
+/// A body that runs many times.
+pub(crate) struct Running<'p> {
+    program: &'p Program,
+    slots: Vec<Option<Tensor>>,
+    /// Shapes of the inputs of the last step, and the extents bound by them.
+    bound: Option<(Vec<Extents>, Env)>,
+}
+
+impl<'p> Running<'p> {
+    pub(crate) fn new(program: &'p Program) -> Running<'p> {
+        Running { program, slots: vec![None; program.slots], bound: None }
+    }
+
+    /// One run, inside a program with the extents `outer`.
+    pub(crate) fn step(&mut self, inputs: Operands, outer: &Env) -> Result<Results> {
+        let same = |(a, b): (&Extents, &Tensor)| a.as_slice() == b.shape();
+        let (_, env) = match &mut self.bound {
+            Some(bound) if bound.0.iter().zip(&inputs).all(same) => bound,
+            bound => {
+                let env = self.program.bind_inside(&inputs, outer)?.into_owned();
+                bound.insert((inputs.iter().map(|x| x.shape().into()).collect(), env))
+            }
+        };
+        self.program.run_bound(&mut self.slots, inputs, Cow::Borrowed(env))
     }
 }
 

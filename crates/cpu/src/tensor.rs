@@ -205,6 +205,16 @@ impl Tensor {
         self
     }
 
+    /// The part at index `i` of the first axis, without that axis.
+    pub(crate) fn row(&self, i: usize) -> Tensor {
+        let mut offset = self.offset;
+        if !self.shape.contains(&0) {
+            offset = offset.wrapping_add_signed(self.strides[0].wrapping_mul(i as isize));
+        }
+        let (shape, strides) = (self.shape[1..].into(), self.strides[1..].into());
+        Tensor { data: self.data.clone(), offset, shape, strides }
+    }
+
     /// The axis read backwards.
     pub fn reverse(mut self, axis: usize) -> Tensor {
         if !self.shape.contains(&0) {
