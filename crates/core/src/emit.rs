@@ -68,18 +68,49 @@ impl dyn Emit + '_ {
 
     /// Writes the equations of `f` applied to `args`, and returns its results.
     pub fn inline(&self, f: &Function, args: &[Val]) -> Vec<Val> {
+        self.inline_known(f, args, &[])
+    }
+
+    /// As [`inline`](Self::inline), where some values of `f` stand here already: what only they need is not written.
+    pub fn inline_known(&self, f: &Function, args: &[Val], known: &[(Val, Val)]) -> Vec<Val> {
         let mut map = vec![Val::POISON; f.len()];
         for (p, &a) in f.params().iter().zip(args) {
             map[p.index()] = a;
         }
+        for &(v, here) in known {
+            map[v.index()] = here;
+        }
+        let skipped = if known.is_empty() { Vec::new() } else { unneeded(f, known) };
         let mut rename = Rename::default();
-        for e in f.eqns() {
+        for (i, e) in f.eqns().iter().enumerate() {
+            if skipped.get(i) == Some(&true) {
+                continue;
+            }
             let x: Vals = f.operands(e).iter().map(|v| map[v.index()]).collect();
             self.set_loc(e.loc);
             for (r, y) in e.results().zip(self.emit(rename.op(self, &e.op).into_owned(), &x)) {
-                map[r.index()] = y;
+                if map[r.index()] == Val::POISON {
+                    map[r.index()] = y;
+                }
             }
         }
         f.results().iter().map(|r| map[r.index()]).collect()
     }
+}
+
+/// Which equations of `f` no result needs once some values are known. One that binds a symbol stays.
+fn unneeded(f: &Function, known: &[(Val, Val)]) -> Vec<bool> {
+    let at_all = f.needed(None);
+    let (mut need, mut is_known) = (vec![false; f.len()], vec![false; f.len()]);
+    known.iter().for_each(|(v, _)| is_known[v.index()] = true);
+    f.results().iter().for_each(|r| need[r.index()] = true);
+    let mut skipped = vec![true; f.eqns().len()];
+    for (i, e) in f.eqns().iter().enumerate().rev() {
+        let binds = !e.op.binds().is_empty() && e.results().any(|r| at_all[r.index()]);
+        if binds || e.results().any(|r| need[r.index()] && !is_known[r.index()]) {
+            skipped[i] = false;
+            f.operands(e).iter().for_each(|x| need[x.index()] = true);
+        }
+    }
+    skipped
 }

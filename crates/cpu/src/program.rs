@@ -174,6 +174,11 @@ impl Program {
         results.into_iter().map(Tensor::into_array).collect()
     }
 
+    /// As [`Program::run`], on views and giving views.
+    pub fn run_tensors(&self, inputs: impl IntoIterator<Item = Tensor>) -> Result<Vec<Tensor>> {
+        Ok(self.call(inputs.into_iter().collect(), &Env::default())?.into_vec())
+    }
+
     /// Runs the program on tensors. The symbols of its parameters are its own.
     pub(crate) fn call(&self, inputs: Operands, outer: &Env) -> Result<Results> {
         let env = self.bind(&inputs, outer)?;

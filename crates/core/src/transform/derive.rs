@@ -28,9 +28,11 @@ pub enum Direction {
 }
 
 /// A derived function, and where the values of the original went.
-struct Derived {
-    f: Function,
-    map: Vec<Option<Val>>,
+pub struct Derived {
+    /// What was derived.
+    pub f: Function,
+    /// For each value of the original, the value that equals it in `f`, if that is computed.
+    pub map: Vec<Option<Val>>,
 }
 
 fn check_wrt(f: &Function, wrt: Wrt<'_>) -> Result<()> {
@@ -82,7 +84,8 @@ pub fn jvp(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
     Ok(jvp_derived(ad, f, wrt, true)?.f)
 }
 
-fn jvp_derived(ad: &AdContext, f: &Function, wrt: Wrt<'_>, primal: bool) -> Result<Derived> {
+/// As [`jvp`], with the results or (if not `primal`) the tangents alone, and where the values of `f` went.
+pub fn jvp_derived(ad: &AdContext, f: &Function, wrt: Wrt<'_>, primal: bool) -> Result<Derived> {
     check_wrt(f, wrt)?;
     let b = Builder::deriving(&format!("{}_jvp", f.name), &ad.session(), &[f]);
     let cx: &dyn Emit = &b;
@@ -117,15 +120,23 @@ fn jvp_derived(ad: &AdContext, f: &Function, wrt: Wrt<'_>, primal: bool) -> Resu
 }
 
 /// How the cotangents of a reverse pass are given.
-#[derive(Clone, Copy, PartialEq)]
-enum Seed {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seed {
     /// The only result is a real scalar, seeded with one.
     One,
     /// One more argument per differentiable result.
     Argument,
 }
 
-fn vjp_derived(ad: &AdContext, f: &Function, wrt: Wrt<'_>, seed: Seed, primal: bool, suffix: &str) -> Result<Derived> {
+/// As [`grad`] or [`vjp`], after the results of `f` if `primal`, and where the values of `f` went.
+pub fn vjp_derived(
+    ad: &AdContext,
+    f: &Function,
+    wrt: Wrt<'_>,
+    seed: Seed,
+    primal: bool,
+    suffix: &str,
+) -> Result<Derived> {
     check_wrt(f, wrt)?;
     let b = Builder::deriving(&format!("{}_{suffix}", f.name), &ad.session(), &[f]);
     let cx: &dyn Emit = &b;
@@ -167,7 +178,8 @@ pub fn vjp(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
     Ok(vjp_derived(ad, f, wrt, Seed::Argument, false, "vjp")?.f)
 }
 
-fn check_scalar_loss(f: &Function) -> Result<()> {
+/// An error that says what to do unless `f` has one result, a real float of rank 0.
+pub fn check_scalar_loss(f: &Function) -> Result<()> {
     let [r] = f.results() else {
         bail!(Arity, "grad needs one result, `{}` has {}; use vjp with cotangents", f.name, f.results().len())
     };

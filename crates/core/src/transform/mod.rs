@@ -20,8 +20,8 @@ mod transpose;
 
 pub use batch::{batch, batch_into};
 pub use derive::{
-    Direction, Wrt, adjoint, grad, hessian, holomorphic_derivative, hvp, hvp_reverse, is_scalar_loss, jacobian, jvp,
-    linear_transpose, to_jax_convention, value_and_grad, vjp,
+    Derived, Direction, Seed, Wrt, adjoint, check_scalar_loss, grad, hessian, holomorphic_derivative, hvp, hvp_reverse,
+    is_scalar_loss, jacobian, jvp, jvp_derived, linear_transpose, to_jax_convention, value_and_grad, vjp, vjp_derived,
 };
 pub use linear::{Lin, LinEqn, LinearProgram, Lv, Operand};
 pub(crate) use linearity::{is_linear, trace_linear};

@@ -1,0 +1,53 @@
+//! The CPU backend.
+
+use crate::{Primitive, Result, Type, bail};
+use cotangent_cpu::Executor;
+use cotangent_cpu::kernel::Kernel;
+
+/// Runs programs on the processor: how many threads, and the kernels of extension operations. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct CpuBackend {
+    executor: Executor,
+    threads: Option<usize>,
+}
+
+impl CpuBackend {
+    /// With as many threads as the runtime finds good. Results never depend on their number.
+    pub fn new() -> CpuBackend {
+        CpuBackend::default()
+    }
+
+    /// With at most `n` threads; an error for none.
+    ///
+    /// ```
+    /// use cotangent::cpu::CpuBackend;
+    /// assert_eq!(CpuBackend::with_threads(2)?.threads(), Some(2));
+    /// assert!(CpuBackend::with_threads(0).is_err());
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    pub fn with_threads(n: usize) -> Result<CpuBackend> {
+        if n == 0 {
+            bail!(Input, "a backend needs at least one thread");
+        }
+        Ok(CpuBackend { threads: Some(n), ..CpuBackend::default() })
+    }
+
+    /// The limit that was asked for.
+    pub fn threads(&self) -> Option<usize> {
+        self.threads
+    }
+
+    /// Adds the kernel of an extension operation; one without runs by its `eval`.
+    pub fn register_kernel(
+        &mut self,
+        name: &str,
+        lower: impl Fn(&dyn Primitive, &[Type]) -> Result<Kernel> + Send + Sync + 'static,
+    ) {
+        self.executor = std::mem::take(&mut self.executor).with_kernel(name, lower);
+    }
+
+    /// The runtime below.
+    pub fn executor(&self) -> &Executor {
+        &self.executor
+    }
+}

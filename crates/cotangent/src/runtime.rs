@@ -1,0 +1,3 @@
+//! Programs from traced tensors: writing, compiling, running.
+
+pub use crate::traced::{CacheStats, GraphCompiler, GraphExecutor, GraphProgram, TracedTensor};

@@ -1,0 +1,210 @@
+//! Derivatives of traced tensors: traced tensors again, so of any order.
+//!
+//! The part of the trace that is differentiated becomes a function, the core derives it, and the derivative is written
+//! back. Where it uses a value that the trace has already, it refers to that: a derivative depends on the same
+//! intermediate tensors as what it was derived from, and nothing is computed twice.
+
+use super::node::here;
+use super::{Trace, TracedTensor, record_in};
+use cotangent_core::transform::{Derived, RuleSet, Seed, check_scalar_loss, jvp_derived, vjp_derived};
+use crate::{Code, Error, Loc, Result, Val, bail};
+use std::ops::Deref;
+
+/// The rules that derivatives are derived with. There is no global: [`TracedTensorAdExt`] uses the default one.
+#[derive(Clone, Default)]
+pub struct AdContext(cotangent_core::transform::AdContext);
+
+/// Builds an [`AdContext`].
+#[derive(Default)]
+pub struct AdContextBuilder(cotangent_core::transform::AdContextBuilder);
+
+impl AdContextBuilder {
+    /// Adds rules of extension operations, or of operations that the caller does not own.
+    pub fn with_extension_rules(self, rules: RuleSet) -> AdContextBuilder {
+        AdContextBuilder(self.0.with_extension_rules(rules))
+    }
+
+    /// Sets the arithmetic of derivatives.
+    pub fn with_numerics(self, numerics: cotangent_core::transform::Numerics) -> AdContextBuilder {
+        AdContextBuilder(self.0.with_numerics(numerics))
+    }
+
+    /// The context.
+    pub fn build(self) -> Result<AdContext> {
+        self.0.build().map(AdContext)
+    }
+}
+
+impl Deref for AdContext {
+    type Target = cotangent_core::transform::AdContext;
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+fn refs(x: &[TracedTensor]) -> Vec<&TracedTensor> {
+    x.iter().collect()
+}
+
+/// A directional type must be the value's own.
+fn check_type(code: Code, what: &str, given: &TracedTensor, of: &TracedTensor) -> Result<()> {
+    let (got, want) = (given.ty()?, of.ty()?);
+    if got.differs(&want) {
+        return Err(Error::new(code, format!("the {what} of a value of type {want} must have that type, got {got}")));
+    }
+    Ok(())
+}
+
+impl AdContext {
+    /// Starts a context.
+    pub fn builder() -> AdContextBuilder {
+        AdContextBuilder::default()
+    }
+
+    /// Writes a derived function back: its parameters are those of `trace`, then `extra`.
+    fn write(&self, loc: Loc, trace: &Trace, d: &Derived, extra: &[&TracedTensor]) -> Result<Vec<TracedTensor>> {
+        let mut known: Vec<(Val, TracedTensor)> = Vec::new();
+        for (t, v) in trace.computed() {
+            if let Some(here) = d.map[v.index()] {
+                known.push((here, t));
+            }
+        }
+        let mut x: Vec<&TracedTensor> = refs(&trace.params);
+        x.extend(extra);
+        let n = x.len();
+        x.extend(known.iter().map(|(_, t)| t));
+        record_in(self.0.session(), loc, &x, |cx, x| {
+            let known: Vec<(Val, Val)> = known.iter().zip(&x[n..]).map(|((v, _), &here)| (*v, here)).collect();
+            cx.inline_known(&d.f, &x[..n], &known)
+        })
+    }
+
+    fn wrt(trace: &Trace, wrt: &[&TracedTensor]) -> Result<Vec<Val>> {
+        wrt.iter().map(|t| trace.val(t)).collect()
+    }
+
+    /// The gradient of a real scalar with respect to `x`: zeros of its type if the loss does not depend on it.
+    ///
+    /// `x` may be computed: then it is held free, and the gradient is that of what follows it.
+    #[track_caller]
+    pub fn grad(&self, loss: &TracedTensor, x: &TracedTensor) -> Result<TracedTensor> {
+        Ok(self.grad_many(loss, &[x])?.remove(0))
+    }
+
+    /// The gradients with respect to several values, from one reverse pass.
+    #[track_caller]
+    pub fn grad_many(&self, loss: &TracedTensor, wrt: &[&TracedTensor]) -> Result<Vec<TracedTensor>> {
+        let loc = here();
+        let trace = Trace::of("loss", &[loss], wrt)?;
+        let derived = check_scalar_loss(&trace.function)
+            .and_then(|()| vjp_derived(self, &trace.function, &Self::wrt(&trace, wrt)?, Seed::One, false, "grad"));
+        self.write(loc, &trace, &derived.map_err(|e| e.at(loc))?, &[])
+    }
+
+    /// The loss, and its gradients with respect to several values.
+    #[track_caller]
+    pub fn value_and_grad(
+        &self,
+        loss: &TracedTensor,
+        wrt: &[&TracedTensor],
+    ) -> Result<(TracedTensor, Vec<TracedTensor>)> {
+        Ok((loss.clone(), self.grad_many(loss, wrt)?))
+    }
+
+    /// What a cotangent of `y` is pulled back to at `x`.
+    #[track_caller]
+    pub fn vjp(&self, y: &TracedTensor, x: &TracedTensor, ct: &TracedTensor) -> Result<TracedTensor> {
+        Ok(self.vjp_many(&[y], &[x], &[ct])?.remove(0))
+    }
+
+    /// What cotangents of several values are pulled back to at several others, from one reverse pass.
+    #[track_caller]
+    pub fn vjp_many(
+        &self,
+        ys: &[&TracedTensor],
+        wrt: &[&TracedTensor],
+        cts: &[&TracedTensor],
+    ) -> Result<Vec<TracedTensor>> {
+        let loc = here();
+        if ys.len() != cts.len() {
+            bail!(SeedMismatch, "vjp of {} values needs as many cotangents, got {}", ys.len(), cts.len());
+        }
+        for (y, ct) in ys.iter().zip(cts) {
+            if !y.dtype()?.has_tangent() {
+                let text = format!("a cotangent of a value of type {} does not exist: integers have no tangent", y.ty()?);
+                return Err(Error::new(Code::IntegerOutput, text).at(loc));
+            }
+            check_type(Code::SeedMismatch, "cotangent", ct, y).map_err(|e| e.at(loc))?;
+        }
+        let trace = Trace::of("y", ys, wrt)?;
+        let derived = vjp_derived(self, &trace.function, &Self::wrt(&trace, wrt)?, Seed::Argument, false, "vjp");
+        self.write(loc, &trace, &derived.map_err(|e| e.at(loc))?, cts)
+    }
+
+    /// How `y` moves when `x` moves in a direction.
+    #[track_caller]
+    pub fn jvp(&self, y: &TracedTensor, x: &TracedTensor, tangent: &TracedTensor) -> Result<TracedTensor> {
+        Ok(self.jvp_many(&[y], &[x], &[tangent])?.remove(0))
+    }
+
+    /// How several values move when several others move, from one forward pass.
+    #[track_caller]
+    pub fn jvp_many(
+        &self,
+        ys: &[&TracedTensor],
+        wrt: &[&TracedTensor],
+        tangents: &[&TracedTensor],
+    ) -> Result<Vec<TracedTensor>> {
+        let loc = here();
+        if wrt.len() != tangents.len() {
+            bail!(TangentMismatch, "jvp by {} values needs as many tangents, got {}", wrt.len(), tangents.len());
+        }
+        for (x, t) in wrt.iter().zip(tangents) {
+            check_type(Code::TangentMismatch, "tangent", t, x).map_err(|e| e.at(loc))?;
+        }
+        if let Some(y) = ys.iter().find(|y| y.dtype().is_ok_and(|d| !d.has_tangent())) {
+            let text = format!("a value of type {} does not move: integers have no tangent", y.ty()?);
+            return Err(Error::new(Code::IntegerOutput, text).at(loc));
+        }
+        let trace = Trace::of("y", ys, wrt)?;
+        let derived = jvp_derived(self, &trace.function, &Self::wrt(&trace, wrt)?, false);
+        self.write(loc, &trace, &derived.map_err(|e| e.at(loc))?, tangents)
+    }
+}
+
+/// Derivatives as methods of tensors, with the default rules.
+pub trait TracedTensorAdExt {
+    /// See [`AdContext::grad`].
+    ///
+    /// ```
+    /// use cotangent::{TracedTensor, ad::TracedTensorAdExt};
+    /// let x = TracedTensor::scalar(2.0);
+    /// let y = x.powi(3);
+    /// assert_eq!(y.grad(&x)?.grad(&x)?.to_tensor()?.as_slice::<f64>().unwrap(), &[12.0]);
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    fn grad(&self, x: &TracedTensor) -> Result<TracedTensor>;
+
+    /// See [`AdContext::vjp`].
+    fn vjp(&self, x: &TracedTensor, cotangent: &TracedTensor) -> Result<TracedTensor>;
+
+    /// See [`AdContext::jvp`].
+    fn jvp(&self, x: &TracedTensor, tangent: &TracedTensor) -> Result<TracedTensor>;
+}
+
+impl TracedTensorAdExt for TracedTensor {
+    #[track_caller]
+    fn grad(&self, x: &TracedTensor) -> Result<TracedTensor> {
+        AdContext::default().grad(self, x)
+    }
+
+    #[track_caller]
+    fn vjp(&self, x: &TracedTensor, cotangent: &TracedTensor) -> Result<TracedTensor> {
+        AdContext::default().vjp(self, x, cotangent)
+    }
+
+    #[track_caller]
+    fn jvp(&self, x: &TracedTensor, tangent: &TracedTensor) -> Result<TracedTensor> {
+        AdContext::default().jvp(self, x, tangent)
+    }
+}

@@ -1,0 +1,103 @@
+//! [`GraphExecutor`]: runs programs on a backend.
+
+use super::cache::{Cache, CacheStats};
+use super::{GraphProgram, TracedTensor};
+use crate::cpu::CpuBackend;
+use crate::tensor::Order;
+use crate::{Result, Tensor, bail};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// Compiled programs that an executor keeps unless it is told otherwise.
+const LIMIT: usize = 256;
+
+type Compiled = Cache<u64, Arc<cotangent_cpu::Program>>;
+
+/// Runs programs, and keeps their kernels.
+pub struct GraphExecutor {
+    backend: CpuBackend,
+    compiled: Mutex<Compiled>,
+}
+
+impl Default for GraphExecutor {
+    fn default() -> GraphExecutor {
+        GraphExecutor::new(CpuBackend::new())
+    }
+}
+
+impl GraphExecutor {
+    /// An executor on this backend.
+    pub fn new(backend: CpuBackend) -> GraphExecutor {
+        GraphExecutor { backend, compiled: Mutex::new(Cache::new(LIMIT)) }
+    }
+
+    fn compiled(&self) -> MutexGuard<'_, Compiled> {
+        self.compiled.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// The backend.
+    pub fn backend(&self) -> &CpuBackend {
+        &self.backend
+    }
+
+    /// Lets `f` add kernels of extension operations to the backend. Programs are compiled anew.
+    pub fn register_extension(&mut self, f: impl FnOnce(&mut CpuBackend) -> Result<()>) -> Result<()> {
+        f(&mut self.backend)?;
+        self.compiled().clear();
+        Ok(())
+    }
+
+    /// The only result of a program whose inputs are all known to the trace.
+    pub fn run(&self, program: &GraphProgram) -> Result<Tensor> {
+        self.run_with_inputs(program, &[])
+    }
+
+    /// The only result, with arrays for placeholders (or in place of arrays that the trace knows).
+    pub fn run_with_inputs(&self, program: &GraphProgram, inputs: &[(&TracedTensor, &Tensor)]) -> Result<Tensor> {
+        if program.outputs() != 1 {
+            bail!(Arity, "the program has {} results: run it with run_many", program.outputs());
+        }
+        Ok(self.run_many_with_inputs(program, inputs)?.remove(0))
+    }
+
+    /// All results of a program whose inputs are all known to the trace.
+    pub fn run_many(&self, program: &GraphProgram) -> Result<Vec<Tensor>> {
+        self.run_many_with_inputs(program, &[])
+    }
+
+    /// All results, with arrays for placeholders (or in place of arrays that the trace knows). An error if an array
+    /// does not have the type of its placeholder, or if sizes that must be equal are not.
+    pub fn run_many_with_inputs(
+        &self,
+        program: &GraphProgram,
+        inputs: &[(&TracedTensor, &Tensor)],
+    ) -> Result<Vec<Tensor>> {
+        let arguments = program.arguments(inputs)?;
+        let order = Order::of_results(arguments.iter().map(|t| (t.order(), t.rank())));
+        let known = self.compiled().get(&program.id());
+        let compiled = match known {
+            Some(p) => p,
+            None => {
+                let p = Arc::new(self.backend.executor().compile(program.function())?);
+                self.compiled().insert(program.id(), p.clone());
+                p
+            }
+        };
+        let results = compiled.run_tensors(arguments.into_iter().map(Tensor::into_view))?;
+        results.into_iter().map(|t| Tensor::from_view(t, Order::RowMajor).to_order(order)).collect()
+    }
+
+    /// What the cache of compiled programs holds and did.
+    pub fn cache_stats(&self) -> CacheStats {
+        self.compiled().stats()
+    }
+
+    /// Keeps at most this many compiled programs, those used last.
+    pub fn set_cache_limit(&self, programs: usize) {
+        self.compiled().set_limit(programs);
+    }
+
+    /// Forgets all compiled programs.
+    pub fn clear_caches(&self) {
+        self.compiled().clear();
+    }
+}

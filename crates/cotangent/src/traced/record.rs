@@ -1,0 +1,188 @@
+//! The recorder: an emitter whose values are traced tensors, so that everything that is written for [`Emit`], rules
+//! and composites included, writes to a trace.
+
+use super::TracedTensor;
+use super::node::{Kind, Node, fresh_id};
+use cotangent_core::transform::Session;
+use crate::{Code, DType, Dim, Emit, Error, Loc, Op, Result, Shape, Sym, Type, Val, Vals};
+use smallvec::SmallVec;
+use std::cell::{Cell, RefCell};
+use std::sync::LazyLock;
+
+/// The session of plain operations, which derive nothing.
+static PLAIN: LazyLock<Session> = LazyLock::new(Session::default);
+
+pub(crate) struct Recorder {
+    session: Session,
+    values: RefCell<Vec<TracedTensor>>,
+    error: RefCell<Option<Error>>,
+    loc: Cell<Loc>,
+}
+
+impl Recorder {
+    pub fn new(session: Session, loc: Loc) -> Recorder {
+        Recorder { session, values: RefCell::default(), error: RefCell::default(), loc: Cell::new(loc) }
+    }
+
+    /// A value that stands for `t`.
+    pub fn value(&self, t: &TracedTensor) -> Val {
+        if let Kind::Failed(e) = &t.node.kind {
+            self.fail(e.clone());
+            return Val::POISON;
+        }
+        self.push(t.clone())
+    }
+
+    fn push(&self, t: TracedTensor) -> Val {
+        let mut values = self.values.borrow_mut();
+        values.push(t);
+        Val::from_index(values.len() - 1)
+    }
+
+    /// The tensors that these values stand for, or the first error.
+    pub fn finish(self, results: &[Val]) -> Result<Vec<TracedTensor>> {
+        if let Some(e) = self.error.into_inner() {
+            return Err(e);
+        }
+        let values = self.values.into_inner();
+        results
+            .iter()
+            .map(|v| match values.get(v.index()) {
+                Some(t) => Ok(t.clone()),
+                None => Err(Error::new(Code::ForeignValue, "a result belongs to another graph")),
+            })
+            .collect()
+    }
+
+    fn try_emit(&self, op: Op, x: &[Val]) -> Result<Vals> {
+        let operands: SmallVec<[TracedTensor; 2]> = {
+            let values = self.values.borrow();
+            let of = |v: &Val| {
+                let foreign = || Error::new(Code::ForeignValue, format!("%{} belongs to another graph", v.index()));
+                values.get(v.index()).cloned().ok_or_else(foreign)
+            };
+            x.iter().map(of).collect::<Result<_>>()?
+        };
+        let types: SmallVec<[Type; 4]> = operands.iter().map(|t| t.node.types[t.index as usize].clone()).collect();
+        let loc = self.loc.get();
+        let results = op.infer(&types).map_err(|e| e.at(loc))?;
+        let node = Node::new(Kind::Op(op, operands), results.into(), loc);
+        Ok((0..node.types.len()).map(|i| self.push(TracedTensor { node: node.clone(), index: i as u32 })).collect())
+    }
+}
+
+impl Emit for Recorder {
+    fn emit(&self, op: Op, x: &[Val]) -> Vals {
+        let n = op.results();
+        if !x.contains(&Val::POISON) {
+            match self.try_emit(op, x) {
+                Ok(y) => return y,
+                Err(e) => self.fail(e),
+            }
+        }
+        smallvec::smallvec![Val::POISON; n]
+    }
+
+    fn ty(&self, v: Val) -> Type {
+        let values = self.values.borrow();
+        let ty = values.get(v.index()).map(|t| t.node.types[t.index as usize].clone());
+        ty.unwrap_or_else(|| Type::scalar(DType::F64))
+    }
+
+    fn fail(&self, e: Error) {
+        self.error.borrow_mut().get_or_insert(e);
+    }
+
+    fn failed(&self) -> bool {
+        self.error.borrow().is_some()
+    }
+
+    fn session(&self) -> &Session {
+        &self.session
+    }
+
+    fn set_loc(&self, loc: Loc) {
+        if loc != Loc::None {
+            self.loc.set(loc);
+        }
+    }
+
+    fn loc(&self) -> Loc {
+        self.loc.get()
+    }
+
+    fn fresh_sym(&self, base: &str) -> Sym {
+        format!("{}{}", base.trim_end_matches(|c: char| c.is_ascii_digit()), fresh_id()).into()
+    }
+
+    fn claim_sym(&self, s: &Sym) -> Sym {
+        // Traces meet freely, so a bound symbol is bound once among all of them.
+        self.fresh_sym(s)
+    }
+}
+
+/// Writes `f` of `x` at `loc`: the results, or the first error.
+pub(crate) fn record(
+    loc: Loc,
+    x: &[&TracedTensor],
+    f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>,
+) -> Result<Vec<TracedTensor>> {
+    record_in(PLAIN.clone(), loc, x, f)
+}
+
+/// As [`record`], with these rules in force.
+pub(crate) fn record_in(
+    session: Session,
+    loc: Loc,
+    x: &[&TracedTensor],
+    f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>,
+) -> Result<Vec<TracedTensor>> {
+    let r = Recorder::new(session, loc);
+    let x: SmallVec<[Val; 4]> = x.iter().map(|t| r.value(t)).collect();
+    if r.failed() {
+        return r.finish(&[]);
+    }
+    let y = f(&r, &x);
+    r.finish(&y).map_err(|e| e.at(loc))
+}
+
+/// As [`record`] for one result; an error becomes a tensor that carries it.
+pub(crate) fn record_one(
+    loc: Loc,
+    x: &[&TracedTensor],
+    f: impl FnOnce(&dyn Emit, &[Val]) -> Val,
+) -> TracedTensor {
+    match record(loc, x, |cx, x| vec![f(cx, x)]) {
+        Ok(mut y) => y.remove(0),
+        Err(e) => TracedTensor::failed(e.at(loc)),
+    }
+}
+
+/// Both values repeated to one shape, as NumPy aligns shapes; an error that names the operation.
+pub(crate) fn aligned(cx: &dyn Emit, name: &str, x: Val, y: Val) -> (Val, Val) {
+    let (tx, ty) = (cx.ty(x), cx.ty(y));
+    if tx.shape == ty.shape {
+        return (x, y);
+    }
+    let rank = tx.rank().max(ty.rank());
+    let at = |t: &Type, k: usize| (k + t.rank()).checked_sub(rank).map_or(Dim::Const(1), |k| t.shape[k].clone());
+    let mut shape = Vec::with_capacity(rank);
+    for k in 0..rank {
+        let (a, b) = (at(&tx, k), at(&ty, k));
+        shape.push(match (a.is(1), b.is(1), a.same(&b)) {
+            (true, ..) => b,
+            (_, true, _) => a,
+            (.., Some(false)) => {
+                let text = format!(
+                    "`{name}` of {tx} and {ty}: axis {k} of the result would be {a} and {b}. Extents must be equal or 1; \
+                     reshape or broadcast_in_dim one of them"
+                );
+                cx.fail(Error::new(Code::ShapeMismatch, text).at(cx.loc()));
+                return (Val::POISON, Val::POISON);
+            }
+            _ => if b.as_const().is_some() { b } else { a },
+        });
+    }
+    let shape: Shape = shape.into();
+    (cx.broadcast_to(x, &shape), cx.broadcast_to(y, &shape))
+}

@@ -1,0 +1,87 @@
+//! [`Trace`]: the part of a trace that some tensors need, as a closed function.
+
+use super::TracedTensor;
+use super::node::{ValOf, Kind, Node, reached};
+use cotangent_core::transform::Session;
+use crate::{Builder, Code, Emit, Error, Function, Result, Val};
+use std::sync::Arc;
+
+/// A function cut out of a trace.
+pub(crate) struct Trace {
+    /// The function.
+    pub function: Function,
+    /// The tensors that its parameters stand for.
+    pub params: Vec<TracedTensor>,
+    vals: ValOf,
+    nodes: Vec<Arc<Node>>,
+}
+
+impl Trace {
+    /// The function from all placeholders and arrays that `outputs` and `also` need to `outputs`.
+    pub fn of(name: &str, outputs: &[&TracedTensor], also: &[&TracedTensor]) -> Result<Trace> {
+        Trace::cut(name, &[], outputs, also, 0)
+    }
+
+    /// The function of `inputs` first, then of all that was made before `start` or is not computed.
+    pub fn cut(
+        name: &str,
+        inputs: &[TracedTensor],
+        outputs: &[&TracedTensor],
+        also: &[&TracedTensor],
+        start: u64,
+    ) -> Result<Trace> {
+        let mut vals = ValOf::default();
+        let b = Builder::new(name, Session::default());
+        let mut params = Vec::new();
+        let mut add = |t: TracedTensor, vals: &mut ValOf| -> Result<()> {
+            let name = match &t.node.kind {
+                Kind::Input(Some(n)) => Some(n.clone()),
+                _ => None,
+            };
+            vals.insert(&t, b.param(t.ty()?, name.as_deref()));
+            params.push(t);
+            Ok(())
+        };
+        for t in inputs {
+            add(t.clone(), &mut vals)?;
+        }
+        let roots: Vec<&TracedTensor> = outputs.iter().chain(also).copied().collect();
+        let nodes = reached(&roots, &|n| n.id < start || vals.contains(n));
+        // An older node with several results: only those that are used become parameters.
+        let old = |t: &TracedTensor| t.node.id < start || !matches!(t.node.kind, Kind::Op(..));
+        let used = nodes.iter().filter(|n| n.id >= start).flat_map(|n| n.operands()).chain(roots.iter().copied());
+        let mut leaves: Vec<&TracedTensor> = used.filter(|t| old(t)).collect();
+        leaves.sort_by_key(|t| (t.node.id, t.index));
+        leaves.dedup_by_key(|t| (t.node.id, t.index));
+        for t in leaves {
+            if vals.get(t).is_none() {
+                add(t.clone(), &mut vals)?;
+            }
+        }
+        for n in nodes.iter().filter(|n| n.id >= start) {
+            if let Kind::Op(op, x) = &n.kind {
+                b.set_loc(n.loc);
+                let x: Vec<Val> = x.iter().map(|t| vals.get(t).unwrap_or(Val::POISON)).collect();
+                for (i, y) in b.emit(op.clone(), &x).into_iter().enumerate() {
+                    vals.insert(&TracedTensor { node: n.clone(), index: i as u32 }, y);
+                }
+            }
+        }
+        let results: Vec<Val> = outputs.iter().map(|t| vals.get(t).unwrap_or(Val::POISON)).collect();
+        let function = b.finish(&results)?;
+        Ok(Trace { function, params, vals, nodes })
+    }
+
+    /// The value of a tensor in the function.
+    pub fn val(&self, t: &TracedTensor) -> Result<Val> {
+        let missing = || Error::new(Code::ForeignValue, "a tensor belongs to another trace");
+        self.vals.get(t).ok_or_else(missing)
+    }
+
+    /// The tensors that the operations of the function make, and their values.
+    pub fn computed(&self) -> impl Iterator<Item = (TracedTensor, Val)> {
+        let all = self.nodes.iter().filter(|n| matches!(n.kind, Kind::Op(..)));
+        all.flat_map(|n| (0..n.types.len()).map(|i| TracedTensor { node: n.clone(), index: i as u32 }))
+            .filter_map(|t| self.vals.get(&t).map(|v| (t, v)))
+    }
+}

@@ -1,0 +1,266 @@
+//! Traced tensors: the promised surface, and the corner cases of CONVENTIONS through this door.
+
+use cotangent::ad::{AdContext, RuleSet, TracedTensorAdExt};
+use cotangent::cpu::CpuBackend;
+use cotangent::runtime::{GraphCompiler, GraphExecutor, TracedTensor};
+use cotangent::{C128, Code, DType, Dim, Tensor};
+
+fn col(shape: &[usize], data: &[f64]) -> TracedTensor {
+    TracedTensor::from_vec_col_major(shape.to_vec(), data.to_vec())
+}
+
+fn at(x: f64) -> TracedTensor {
+    TracedTensor::scalar(x)
+}
+
+fn vals(t: &TracedTensor) -> Vec<f64> {
+    t.to_tensor().unwrap().to_vec().unwrap()
+}
+
+fn close(got: &TracedTensor, want: &[f64]) {
+    let got = vals(got);
+    let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * (1.0 + b.abs()) || a == b || (a.is_nan() && b.is_nan());
+    assert!(got.len() == want.len() && got.iter().zip(want).all(|(a, b)| near(*a, *b)), "{got:?} is not {want:?}");
+}
+
+fn code<T>(r: cotangent::Result<T>) -> Code {
+    r.err().expect("an error").code()
+}
+
+fn matrices() -> (TracedTensor, TracedTensor) {
+    (col(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), col(&[3, 2], &[0.5, -1.0, 2.0, 1.5, -0.25, 3.0]))
+}
+
+#[test]
+fn the_surface_compiles_and_runs() {
+    let compiler = GraphCompiler::new();
+    let executor = GraphExecutor::new(CpuBackend::new());
+    let (a, b) = matrices();
+    let y = a.matmul(&b).unwrap();
+    let ct = col(&[2, 2], &[1.0, -0.5, 0.25, 2.0]);
+    let ad = AdContext::builder().with_extension_rules(RuleSet::default()).build().unwrap();
+    for g in [ad.vjp(&y, &a, &ct).unwrap(), y.vjp(&a, &ct).unwrap()] {
+        let g = executor.run(&compiler.compile(&g).unwrap()).unwrap();
+        assert_eq!(g.shape(), &[2, 3]);
+        assert_eq!(g.as_slice::<f64>().unwrap(), &[0.875, 2.75, -1.0625, 0.0, 2.75, 5.0]);
+    }
+    let da = col(&[2, 3], &[1.0, -0.5, 0.25, 0.0, 2.0, -1.0]);
+    for t in [ad.jvp(&y, &a, &da).unwrap(), y.jvp(&a, &da).unwrap()] {
+        let t = executor.run(&compiler.compile(&t).unwrap()).unwrap();
+        assert_eq!(t.as_slice::<f64>().unwrap(), &[4.25, -2.25, 7.4375, -3.75]);
+    }
+    let loss = (&y * &y).reduce_sum(&[0, 1]);
+    let (value, grads) = ad.value_and_grad(&loss, &[&a, &b]).unwrap();
+    let program = compiler.compile_many(&[&value, &grads[0], &grads[1], &ad.grad(&loss, &a).unwrap()]).unwrap();
+    let r = executor.run_many(&program).unwrap();
+    assert_eq!((r[1].shape(), r[2].shape()), (&[2, 3][..], &[3, 2][..]));
+    assert!(r[1].same_bits(&r[3]));
+}
+
+#[test]
+fn row_major_programs_stay_row_major() {
+    let a = TracedTensor::from_vec_row_major(vec![2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    assert_eq!(a.to_tensor().unwrap().as_slice::<f64>().unwrap(), &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    assert_eq!((&a + &col(&[2, 3], &[0.0; 6])).to_tensor().unwrap().as_slice::<f64>().unwrap()[1], 2.0);
+    let t = col(&[2, 2], &[1.0, 2.0, 3.0, 4.0]).transpose(&[1, 0]).to_tensor().unwrap();
+    assert_eq!(t.as_slice::<f64>().unwrap(), &[1.0, 3.0, 2.0, 4.0]);
+}
+
+#[test]
+fn errors_wait_for_compile_and_name_the_line() {
+    let compiler = GraphCompiler::new();
+    let (x, y) = (col(&[2], &[1.0, 2.0]), col(&[3], &[1.0, 2.0, 3.0]));
+    let line = line!() + 1;
+    let bad = &x + &y;
+    let later = (bad.exp() * 2.0).reduce_sum(&[0]);
+    let e = compiler.compile(&later).err().unwrap();
+    assert_eq!(e.code(), Code::ShapeMismatch);
+    assert!(e.to_string().contains(&format!("traced.rs:{line}")), "{e}");
+    assert_eq!(code(later.grad(&x)), Code::ShapeMismatch);
+    assert_eq!(code(x.reduce_sum(&[4]).to_tensor()), Code::Attribute);
+    assert_eq!(code(TracedTensor::from_vec_col_major(vec![2], vec![1.0]).to_tensor()), Code::ShapeMismatch);
+    assert_eq!(code(x.matmul(&y)), Code::ShapeMismatch);
+    let line = line!() + 1;
+    let e = x.reshape(&[7]).to_tensor().err().unwrap();
+    assert!(e.to_string().contains(&format!("traced.rs:{line}")), "{e}");
+    // Nothing is spoilt for the tensors that are right.
+    close(&(&x * &x), &[1.0, 4.0]);
+}
+
+#[test]
+fn symbolic_and_unknown_extents() {
+    let n = Dim::sym("n");
+    let x = TracedTensor::input_named("x", DType::F64, vec![n.clone(), Dim::from(2)]);
+    let w = TracedTensor::input(DType::F64, vec![n.clone()]);
+    let s = x.reduce_sum(&[1]).mul(&w).reduce_sum(&[0]);
+    let program = GraphCompiler::new().compile_many(&[&s, &s.grad(&x).unwrap()]).unwrap();
+    let executor = GraphExecutor::default();
+    for n in [1usize, 5] {
+        let (xs, ws) = (Tensor::ones(DType::F64, [n, 2]).unwrap(), Tensor::ones(DType::F64, [n]).unwrap());
+        let y = executor.run_many_with_inputs(&program, &[(&x, &xs), (&w, &ws)]).unwrap();
+        assert_eq!(y[0].to_vec::<f64>().unwrap(), [2.0 * n as f64]);
+        assert_eq!(y[1].shape(), &[n, 2]);
+        let short = Tensor::ones(DType::F64, [n + 1]).unwrap();
+        assert_eq!(code(executor.run_many_with_inputs(&program, &[(&x, &xs), (&w, &short)])), Code::ShapeMismatch);
+    }
+    assert_eq!(executor.cache_stats().entries, 1);
+    let e = executor.run_many(&program).err().unwrap();
+    assert_eq!(e.code(), Code::Unbound);
+    assert!(e.to_string().contains("x: f64[n,2]"), "{e}");
+    // Unknown extents meet at run time.
+    let (a, b) = (
+        TracedTensor::input(DType::F64, vec![TracedTensor::unknown()]),
+        TracedTensor::input(DType::F64, vec![TracedTensor::unknown()]),
+    );
+    let program = GraphCompiler::new().compile(&(&a * &b)).unwrap();
+    let (two, three) = (Tensor::ones(DType::F64, [2]).unwrap(), Tensor::ones(DType::F64, [3]).unwrap());
+    assert!(executor.run_with_inputs(&program, &[(&a, &two), (&b, &two)]).is_ok());
+    assert_eq!(code(executor.run_with_inputs(&program, &[(&a, &two), (&b, &three)])), Code::ShapeMismatch);
+    assert!(executor.run_with_inputs(&program, &[(&a, &three), (&b, &three)]).is_ok());
+}
+
+#[test]
+fn caches_have_limits_statistics_and_clearing() {
+    let (compiler, executor) = (GraphCompiler::new(), GraphExecutor::default());
+    let x = at(2.0);
+    let ys: Vec<TracedTensor> = (0..4).map(|k| &x * k as f64).collect();
+    for y in ys.iter().chain(&ys) {
+        executor.run(&compiler.compile(y).unwrap()).unwrap();
+    }
+    for s in [compiler.cache_stats(), executor.cache_stats()] {
+        assert_eq!((s.entries, s.hits, s.misses, s.evictions), (4, 4, 4, 0));
+    }
+    compiler.set_cache_limit(2);
+    assert_eq!((compiler.cache_stats().entries, compiler.cache_stats().evictions), (2, 2));
+    compiler.compile(&ys[3]).unwrap();
+    assert_eq!(compiler.cache_stats().hits, 5);
+    compiler.clear_caches();
+    executor.clear_caches();
+    assert_eq!((compiler.cache_stats().entries, executor.cache_stats().entries), (0, 0));
+}
+
+#[test]
+fn integers_have_no_derivatives_and_seeds_are_checked() {
+    let i = TracedTensor::from_vec_col_major(vec![2], vec![1i64, 2]);
+    let x = col(&[2], &[1.0, 2.0]);
+    let loss = (&x * &i.convert(DType::F64)).sum();
+    assert_eq!(code(loss.grad(&i)), Code::IntegerInput);
+    assert_eq!(code(i.sum().grad(&x)), Code::IntegerOutput);
+    assert_eq!(code(x.grad(&x)), Code::NonScalarOutput);
+    assert_eq!(code(x.vjp(&x, &at(1.0))), Code::SeedMismatch);
+    assert_eq!(code(x.jvp(&x, &x.convert(DType::F32))), Code::TangentMismatch);
+    let z = TracedTensor::scalar(C128::new(1.0, 2.0));
+    assert_eq!(code(z.grad(&z)), Code::ComplexLoss);
+    let g = z.abs2().grad(&z).unwrap().to_tensor().unwrap();
+    assert_eq!(g.as_slice::<C128>().unwrap(), &[C128::new(2.0, 4.0)]);
+}
+
+#[test]
+fn graph_structure_lines() {
+    let x = at(1.0);
+    close(&(&x * &x.exp()).grad(&x).unwrap(), &[2.0 * 1f64.exp()]);
+    // 1, 2: no dependence gives zeros.
+    let v = col(&[2, 3], &[1.0; 6]);
+    assert_eq!(x.sin().grad(&v).unwrap().to_tensor().unwrap().shape(), &[2, 3]);
+    close(&x.full_like(3.0).grad(&x).unwrap(), &[0.0]);
+    // 6: doubling sixty times.
+    let mut y = x.clone();
+    for _ in 0..60 {
+        y = &y + &y;
+    }
+    close(&y.grad(&x).unwrap(), &[2f64.powi(60)]);
+    close(&((&at(3.0) + &at(0.0)) * 1.0).grad(&x).unwrap(), &[0.0]);
+    // 9, 12, 16.
+    let ad = AdContext::default();
+    let y = -&x;
+    close(&ad.vjp_many(&[&y, &y], &[&x], &[&at(1.0), &at(10.0)]).unwrap()[0], &[-11.0]);
+    let g = ad.grad_many(&x.powi(2), &[&x, &x]).unwrap();
+    close(&(&g[0] + &g[1]), &[4.0]);
+    let q = at(3.0);
+    let y = &q * &q;
+    let both = &y.vjp(&q, &at(1.0)).unwrap() + &(y.vjp(&q, &at(2.0)).unwrap() * 100.0);
+    close(&both, &[6.0 + 1200.0]);
+}
+
+#[test]
+fn derivatives_by_intermediate_tensors_stay_connected() {
+    let x = at(0.7);
+    let h = x.sin();
+    let loss = &h * &h * &h;
+    let ad = AdContext::default();
+    let g = ad.grad_many(&loss, &[&x, &h]).unwrap();
+    let (s, c) = (0.7f64.sin(), 0.7f64.cos());
+    close(&g[1], &[3.0 * s * s]);
+    close(&g[0], &[3.0 * s * s * c]);
+    // The second derivative by h goes through what the first one used of it.
+    close(&g[1].grad(&h).unwrap(), &[6.0 * s]);
+    close(&g[0].grad(&h).unwrap(), &[6.0 * s * c]);
+    close(&g[0].grad(&x).unwrap(), &[6.0 * s * c * c - 3.0 * s * s * s]);
+}
+
+#[test]
+fn higher_orders_and_mixed_modes() {
+    let x = at(2.0);
+    let mut d = x.powi(5);
+    for want in [80.0, 160.0, 240.0, 240.0, 120.0] {
+        d = d.grad(&x).unwrap();
+        close(&d, &[want]);
+    }
+    let one = at(1.0);
+    let y = &x * &x * &x;
+    close(&y.grad(&x).unwrap().jvp(&x, &one).unwrap(), &[12.0]);
+    close(&y.jvp(&x, &one).unwrap().grad(&x).unwrap(), &[12.0]);
+    // 75: D_x [x * D_y [x + y]] and D_x [x * D_y [x * y]].
+    let (x, y) = (at(3.0), at(1.0));
+    close(&(&x * &(&x + &y).grad(&y).unwrap()).grad(&x).unwrap(), &[1.0]);
+    close(&(&x * &(&x * &y).grad(&y).unwrap()).grad(&x).unwrap(), &[6.0]);
+    close(&(&x * &(&x * &y).jvp(&y, &one).unwrap()).jvp(&x, &one).unwrap(), &[6.0]);
+    // 74: stop_gradient.
+    close(&(&x * &x.stop_gradient()).grad(&x).unwrap(), &[3.0]);
+}
+
+#[test]
+fn nonsmooth_lines() {
+    let zero = at(0.0);
+    close(&zero.abs().grad(&zero).unwrap(), &[0.0]);
+    close(&zero.relu().grad(&zero).unwrap(), &[0.0]);
+    close(&zero.maximum(&at(0.0)).grad(&zero).unwrap(), &[0.5]);
+    close(&zero.clip(0.0, 1.0).grad(&zero).unwrap(), &[0.5]);
+    close(&zero.sqrt().grad(&zero).unwrap(), &[f64::INFINITY]);
+    let v = col(&[4], &[1.0, 3.0, 3.0, 2.0]);
+    close(&v.reduce_max(&[0]).grad(&v).unwrap(), &[0.0, 0.5, 0.5, 0.0]);
+    let v = col(&[2], &[0.0, 0.0]);
+    close(&v.norm(&[0]).grad(&v).unwrap(), &[0.0, 0.0]);
+    let (a, b) = (col(&[3, 1], &[1.0; 3]), col(&[1, 4], &[1.0; 4]));
+    let loss = (&a * &b).sum();
+    close(&loss.grad(&a).unwrap(), &[4.0; 3]);
+    close(&loss.grad(&b).unwrap(), &[3.0; 4]);
+    let s = at(2.0);
+    close(&(&s + &col(&[2, 3], &[0.0; 6])).sum().grad(&s).unwrap(), &[6.0]);
+}
+
+#[test]
+fn a_million_operations_on_a_small_stack() {
+    let work = || {
+        let n = if cfg!(debug_assertions) { 100_000 } else { 1_000_000 };
+        let x = at(1.0);
+        let mut y = x.clone();
+        for _ in 0..n {
+            y = &y + &x;
+        }
+        let g = y.grad(&x).unwrap();
+        let program = GraphCompiler::new().compile_many(&[&y, &g]).unwrap();
+        let r = GraphExecutor::default().run_many(&program).unwrap();
+        assert_eq!(r[0].to_vec::<f64>().unwrap(), [n as f64 + 1.0]);
+        assert_eq!(r[1].to_vec::<f64>().unwrap(), [n as f64 + 1.0]);
+    };
+    std::thread::Builder::new().stack_size(64 << 10).spawn(work).unwrap().join().unwrap();
+}
+
+#[test]
+fn tensors_travel_between_threads() {
+    let x = at(2.0);
+    let y = &x * &x;
+    let handle = std::thread::spawn(move || vals(&y));
+    assert_eq!(handle.join().unwrap(), [4.0]);
+}
