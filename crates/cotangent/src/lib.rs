@@ -3,13 +3,22 @@
 //! A program is a [`Function`]: built in Rust through [`Builder`], or read from text. The transforms in [`ad`] give
 //! functions again; [`run`] computes them. [`npz`] carries arrays in and out.
 
+pub mod ad;
+pub mod closures;
+pub mod cpu;
 pub mod npy;
 pub mod npz;
+pub mod runtime;
 pub mod tensor;
+mod traced;
 
-pub use cotangent_core::transform as ad;
+pub use closures::Tree;
 pub use cotangent_core::*;
+pub use cpu::CpuBackend;
 pub use tensor::{Tensor, TypedTensor};
+pub use traced::{
+    AdContext, AdContextBuilder, GraphCompiler, GraphExecutor, GraphProgram, TracedTensor, TracedTensorAdExt,
+};
 
 /// Runs a function on arrays.
 ///

@@ -6,8 +6,8 @@
 
 use super::node::here;
 use super::{Trace, TracedTensor, record_in};
-use cotangent_core::transform::{Derived, RuleSet, Seed, check_scalar_loss, jvp_derived, vjp_derived};
 use crate::{Code, Error, Loc, Result, Val, bail};
+use cotangent_core::transform::{Derived, RuleSet, Seed, check_scalar_loss, jvp_derived, vjp_derived};
 use std::ops::Deref;
 
 /// The rules that derivatives are derived with. There is no global: [`TracedTensorAdExt`] uses the default one.
@@ -131,7 +131,8 @@ impl AdContext {
         }
         for (y, ct) in ys.iter().zip(cts) {
             if !y.dtype()?.has_tangent() {
-                let text = format!("a cotangent of a value of type {} does not exist: integers have no tangent", y.ty()?);
+                let text =
+                    format!("a cotangent of a value of type {} does not exist: integers have no tangent", y.ty()?);
                 return Err(Error::new(Code::IntegerOutput, text).at(loc));
             }
             check_type(Code::SeedMismatch, "cotangent", ct, y).map_err(|e| e.at(loc))?;

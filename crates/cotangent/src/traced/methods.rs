@@ -1,8 +1,8 @@
 //! The operations as methods. None of them fails at once, but for the few that say so.
 
+use super::TracedTensor;
 use super::node::here;
 use super::record::{aligned, record, record_one};
-use super::TracedTensor;
 use crate::ops::{Bounds, Comparison, Running};
 use crate::{DType, Dim, Result};
 

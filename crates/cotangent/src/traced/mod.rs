@@ -33,12 +33,13 @@ pub use cache::CacheStats;
 pub use compiler::{GraphCompiler, GraphProgram};
 pub use derive::{AdContext, AdContextBuilder, TracedTensorAdExt};
 pub use executor::GraphExecutor;
-pub(crate) use node::{Kind, Node, fresh_id, here};
-pub(crate) use record::{record, record_in, record_one};
+pub(crate) use node::{Kind, Node, fresh_id};
+pub(crate) use record::record_in;
 pub(crate) use trace::Trace;
 
 use crate::{DType, Dim, Element, Error, Loc, Result, Shape, Tensor, Type};
-use smallvec::smallvec;
+pub(crate) use node::here;
+use smallvec::{SmallVec, smallvec};
 use std::fmt;
 use std::sync::Arc;
 
@@ -50,7 +51,7 @@ pub struct TracedTensor {
 }
 
 impl TracedTensor {
-    fn of(kind: Kind, types: smallvec::SmallVec<[Type; 1]>, loc: Loc) -> TracedTensor {
+    fn of(kind: Kind, types: SmallVec<[Type; 1]>, loc: Loc) -> TracedTensor {
         TracedTensor { node: Node::new(kind, types, loc), index: 0 }
     }
 

@@ -3,8 +3,8 @@
 
 use super::TracedTensor;
 use super::node::{Kind, Node, fresh_id};
-use cotangent_core::transform::Session;
 use crate::{Code, DType, Dim, Emit, Error, Loc, Op, Result, Shape, Sym, Type, Val, Vals};
+use cotangent_core::transform::Session;
 use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
 use std::sync::LazyLock;
@@ -147,11 +147,7 @@ pub(crate) fn record_in(
 }
 
 /// As [`record`] for one result; an error becomes a tensor that carries it.
-pub(crate) fn record_one(
-    loc: Loc,
-    x: &[&TracedTensor],
-    f: impl FnOnce(&dyn Emit, &[Val]) -> Val,
-) -> TracedTensor {
+pub(crate) fn record_one(loc: Loc, x: &[&TracedTensor], f: impl FnOnce(&dyn Emit, &[Val]) -> Val) -> TracedTensor {
     match record(loc, x, |cx, x| vec![f(cx, x)]) {
         Ok(mut y) => y.remove(0),
         Err(e) => TracedTensor::failed(e.at(loc)),

@@ -1,9 +1,9 @@
 //! [`Trace`]: the part of a trace that some tensors need, as a closed function.
 
 use super::TracedTensor;
-use super::node::{ValOf, Kind, Node, reached};
-use cotangent_core::transform::Session;
+use super::node::{Kind, Node, ValOf, reached};
 use crate::{Builder, Code, Emit, Error, Function, Result, Val};
+use cotangent_core::transform::Session;
 use std::sync::Arc;
 
 /// A function cut out of a trace.

@@ -1,0 +1,293 @@
+//! `grad`, `value_and_grad`, `vjp`, `jvp`, `jacobian`, `hessian`, `hvp`, `vmap` of closures.
+
+use super::capture::{Closed, inline, session, types, with, write};
+use super::tree::{Returns, Tree, leaves, owned, structure};
+use crate::traced::here;
+use crate::{Code, Dim, Error, Function, Loc, Result, TracedTensor, Type, Val, bail};
+use cotangent_core::transform as core;
+use cotangent_core::transform::{AdContext, Direction};
+
+fn ad() -> AdContext {
+    AdContext::default()
+}
+
+/// A function derived from a closure at the types of `x`, by all leaves of `x`; and the captures.
+fn derived<A: Tree, R: Returns>(
+    loc: Loc,
+    f: &impl Fn(A) -> R,
+    x: &A,
+    derive: impl FnOnce(&Function, &[Val]) -> Result<Function>,
+) -> Result<(Function, Vec<TracedTensor>)> {
+    let (f, captures) = Closed::like("f", loc, x, f)?.function()?;
+    let n = f.params().len() - captures.len();
+    let d = derive(&f, &f.params()[..n]).map_err(|e| e.at(loc))?;
+    Ok((d, captures))
+}
+
+/// The gradient of a closure that returns a real scalar: a tree like its argument.
+///
+/// ```
+/// use cotangent::{TracedTensor, closures::grad};
+/// let x = || TracedTensor::scalar(2.0);
+/// let f = |x: TracedTensor| &x * &x * &x;
+/// assert_eq!(grad(f)(x())?.to_tensor()?.item::<f64>()?, 12.0);
+/// assert_eq!(grad(grad(f))(x())?.to_tensor()?.item::<f64>()?, 12.0);
+/// // Several arguments are a tuple.
+/// let (dx, dy) = grad(|(x, y): (TracedTensor, TracedTensor)| x.sin() * y)((x(), x()))?;
+/// assert_eq!(dx.to_tensor()?.item::<f64>()?, 2.0 * 2f64.cos());
+/// assert_eq!(dy.to_tensor()?.item::<f64>()?, 2f64.sin());
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+#[track_caller]
+pub fn grad<A: Tree, R: Returns<Out = TracedTensor>>(f: impl Fn(A) -> R) -> impl Fn(A) -> Result<A> {
+    let loc = here();
+    move |x| {
+        let (g, captures) = derived(loc, &f, &x, |f, wrt| core::grad(&ad(), f, wrt))?;
+        let y = inline(loc, &g, &with(&x, &captures))?;
+        Ok(x.rebuild(&mut y.into_iter()))
+    }
+}
+
+/// The value of a closure that returns a real scalar, and its gradient: one pass forward, one back.
+///
+/// ```
+/// use cotangent::{TracedTensor, closures::value_and_grad};
+/// let (y, g) = value_and_grad(|x: TracedTensor| x.exp())(TracedTensor::scalar(0.0))?;
+/// assert_eq!((y.to_tensor()?.item::<f64>()?, g.to_tensor()?.item::<f64>()?), (1.0, 1.0));
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+#[track_caller]
+pub fn value_and_grad<A: Tree, R: Returns<Out = TracedTensor>>(
+    f: impl Fn(A) -> R,
+) -> impl Fn(A) -> Result<(TracedTensor, A)> {
+    let loc = here();
+    move |x| {
+        let (g, captures) = derived(loc, &f, &x, |f, wrt| core::value_and_grad(&ad(), f, wrt))?;
+        let mut y = inline(loc, &g, &with(&x, &captures))?.into_iter();
+        let value = y.next().expect("the value comes first");
+        Ok((value, x.rebuild(&mut y)))
+    }
+}
+
+/// Trees of directions must have the structure and types of what they move.
+fn check<T: Tree>(code: Code, what: &str, given: &T, of: &T) -> Result<()> {
+    let (got, want) = (structure(given), structure(of));
+    if got != want {
+        return Err(Error::new(code, format!("{what} has the structure {got}, not {want}")));
+    }
+    for (k, (got, want)) in types(given)?.iter().zip(types(of)?).enumerate() {
+        if want.dtype.has_tangent() && got.differs(&want) {
+            return Err(Error::new(code, format!("{what} #{k} must have the type {want}, got {got}")));
+        }
+    }
+    Ok(())
+}
+
+/// Leaves that have a tangent.
+fn moving<T: Tree>(t: &T, like: &[Type]) -> Vec<TracedTensor> {
+    leaves(t).into_iter().zip(like).filter(|(_, t)| t.dtype.has_tangent()).map(|(t, _)| t.clone()).collect()
+}
+
+/// A tensor per type: from `some` where it has a tangent, zeros otherwise.
+fn spread(loc: Loc, some: Vec<TracedTensor>, types: &[Type]) -> Result<Vec<TracedTensor>> {
+    let mut some = some.into_iter();
+    let one = |t: &Type| match t.dtype.has_tangent() {
+        true => Ok(some.next().expect("one per type with a tangent")),
+        false => Ok(write(loc, &[], |cx, _| vec![cx.zeros(t)])?.remove(0)),
+    };
+    types.iter().map(one).collect()
+}
+
+/// Which parameters have a tangent.
+fn differentiable(f: &Function, wrt: &[Val]) -> Vec<Val> {
+    wrt.iter().copied().filter(|&v| f.ty(v).dtype.has_tangent()).collect()
+}
+
+/// What a closure returns at `x`, and how that moves when `x` moves by `t`.
+///
+/// ```
+/// use cotangent::{TracedTensor, closures::jvp};
+/// let (x, t) = (TracedTensor::scalar(3.0), TracedTensor::scalar(10.0));
+/// let (y, dy) = jvp(|x: TracedTensor| &x * &x, x, t)?;
+/// assert_eq!((y.to_tensor()?.item::<f64>()?, dy.to_tensor()?.item::<f64>()?), (9.0, 60.0));
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+#[track_caller]
+pub fn jvp<A: Tree, R: Returns>(f: impl Fn(A) -> R, x: A, t: A) -> Result<(R::Out, R::Out)> {
+    let loc = here();
+    check(Code::TangentMismatch, "the tangent", &t, &x).map_err(|e| e.at(loc))?;
+    let closed = Closed::like("f", loc, &x, f)?;
+    let (f, captures) = closed.function()?;
+    let n = f.params().len() - captures.len();
+    let d = core::jvp(&ad(), &f, &differentiable(&f, &f.params()[..n])).map_err(|e| e.at(loc))?;
+    let mut args = with(&x, &captures);
+    args.extend(moving(&t, &types(&x)?));
+    let mut y = inline(loc, &d, &args)?;
+    let dy = spread(loc, y.split_off(f.results().len()), &f.result_types())?;
+    Ok((closed.out.rebuild(&mut y.into_iter()), closed.out.rebuild(&mut dy.into_iter())))
+}
+
+/// What a closure returns at `x`, and a closure that pulls cotangents of that back to `x`.
+///
+/// ```
+/// use cotangent::{TracedTensor, closures::vjp};
+/// let (y, back) = vjp(|x: TracedTensor| &x * &x, TracedTensor::scalar(3.0))?;
+/// assert_eq!(y.to_tensor()?.item::<f64>()?, 9.0);
+/// assert_eq!(back(TracedTensor::scalar(1.0))?.to_tensor()?.item::<f64>()?, 6.0);
+/// assert_eq!(back(TracedTensor::scalar(2.0))?.to_tensor()?.item::<f64>()?, 12.0);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+#[track_caller]
+pub fn vjp<A: Tree, R: Returns>(f: impl Fn(A) -> R, x: A) -> Result<(R::Out, impl Fn(R::Out) -> Result<A>)> {
+    let loc = here();
+    let closed = Closed::like("f", loc, &x, f)?;
+    let (f, captures) = closed.function()?;
+    let n = f.params().len() - captures.len();
+    let d = core::vjp(&ad(), &f, &differentiable(&f, &f.params()[..n])).map_err(|e| e.at(loc))?;
+    let args = with(&x, &captures);
+    let y = closed.out.rebuild(&mut inline(loc, &f, &args)?.into_iter());
+    let (ins, outs) = (types(&x)?, f.result_types());
+    let like = closed.out.rebuild(&mut owned(&y).into_iter());
+    let pull = move |ct: R::Out| {
+        check(Code::SeedMismatch, "the cotangent", &ct, &like).map_err(|e| e.at(loc))?;
+        let mut args = args.clone();
+        args.extend(moving(&ct, &outs));
+        let back = spread(loc, inline(loc, &d, &args)?, &ins)?;
+        Ok(x.rebuild(&mut back.into_iter()))
+    };
+    Ok((y, pull))
+}
+
+/// The Jacobian of a closure that returns a tensor: for each leaf of the argument an array of shape
+/// `result.shape + leaf.shape`. Forward or reverse, whichever takes fewer passes.
+///
+/// ```
+/// use cotangent::{TracedTensor, closures::jacobian};
+/// let x = TracedTensor::from_vec_row_major(vec![2], vec![1.0, 2.0]);
+/// let j = jacobian(|x: TracedTensor| &x * &x)(x)?;
+/// assert_eq!(j.to_tensor()?.to_vec::<f64>()?, [2.0, 0.0, 0.0, 4.0]);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+#[track_caller]
+pub fn jacobian<A: Tree, R: Returns<Out = TracedTensor>>(f: impl Fn(A) -> R) -> impl Fn(A) -> Result<A> {
+    let loc = here();
+    move |x| {
+        let (j, captures) = derived(loc, &f, &x, |f, wrt| core::jacobian(&ad(), f, wrt, Direction::Auto))?;
+        Ok(x.rebuild(&mut inline(loc, &j, &with(&x, &captures))?.into_iter()))
+    }
+}
+
+/// The Hessian of a closure that returns a real scalar: shape `x.shape + x.shape`.
+///
+/// ```
+/// use cotangent::{TracedTensor, closures::hessian};
+/// let x = TracedTensor::from_vec_row_major(vec![2], vec![2.0, 3.0]);
+/// let h = hessian(|x: TracedTensor| x.index_axis(0, 0).powi(2) * x.index_axis(0, 1))(x)?;
+/// assert_eq!(h.to_tensor()?.to_vec::<f64>()?, [6.0, 4.0, 4.0, 0.0]);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+#[track_caller]
+pub fn hessian<R: Returns<Out = TracedTensor>>(
+    f: impl Fn(TracedTensor) -> R,
+) -> impl Fn(TracedTensor) -> Result<TracedTensor> {
+    let loc = here();
+    move |x| {
+        let (h, captures) = derived(loc, &f, &x, |f, wrt| core::hessian(&ad(), f, wrt))?;
+        Ok(inline(loc, &h, &with(&x, &captures))?.remove(0))
+    }
+}
+
+/// The Hessian of a closure that returns a real scalar, times a direction.
+///
+/// ```
+/// use cotangent::{TracedTensor, closures::hvp};
+/// let h = hvp(|x: TracedTensor| x.powi(3));
+/// assert_eq!(h(TracedTensor::scalar(2.0), TracedTensor::scalar(1.0))?.to_tensor()?.item::<f64>()?, 12.0);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+#[track_caller]
+pub fn hvp<A: Tree, R: Returns<Out = TracedTensor>>(f: impl Fn(A) -> R) -> impl Fn(A, A) -> Result<A> {
+    let loc = here();
+    move |x, v| {
+        check(Code::TangentMismatch, "the direction", &v, &x).map_err(|e| e.at(loc))?;
+        let (h, captures) = derived(loc, &f, &x, |f, wrt| {
+            core::check_scalar_loss(f)?;
+            core::hvp(&ad(), f, wrt)
+        })?;
+        let mut args = with(&x, &captures);
+        args.extend(owned(&v));
+        Ok(x.rebuild(&mut inline(loc, &h, &args)?.into_iter()))
+    }
+}
+
+/// A closure on one element becomes a closure on many, along the first axis of every argument and result.
+///
+/// ```
+/// use cotangent::{TracedTensor, closures::{grad, vmap}};
+/// let x = TracedTensor::from_vec_row_major(vec![3], vec![1.0, 2.0, 3.0]);
+/// let g = vmap(grad(|x: TracedTensor| &x * &x))(x)?;
+/// assert_eq!(g.to_tensor()?.to_vec::<f64>()?, [2.0, 4.0, 6.0]);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+#[track_caller]
+pub fn vmap<A: Tree, R: Returns>(f: impl Fn(A) -> R) -> impl Fn(A) -> Result<R::Out> {
+    let loc = here();
+    move |x| {
+        let axes = vec![Some(0); leaves(&x).len()];
+        batched(loc, &f, x, &axes)
+    }
+}
+
+/// As [`vmap`], with the axis of each tensor of the argument, in order; `None`: the same for every element.
+///
+/// ```
+/// use cotangent::{TracedTensor, closures::vmap_axes};
+/// let x = TracedTensor::from_vec_row_major(vec![2, 2], vec![1.0, 2.0, 3.0, 4.0]);
+/// let s = TracedTensor::scalar(10.0);
+/// let f = vmap_axes(|(x, s): (TracedTensor, TracedTensor)| x.sum() * s, &[Some(1), None]);
+/// assert_eq!(f((x, s))?.to_tensor()?.to_vec::<f64>()?, [40.0, 60.0]);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+#[track_caller]
+pub fn vmap_axes<A: Tree, R: Returns>(f: impl Fn(A) -> R, axes: &[Option<usize>]) -> impl Fn(A) -> Result<R::Out> {
+    let (loc, axes) = (here(), axes.to_vec());
+    move |x| batched(loc, &f, x, &axes)
+}
+
+fn batched<A: Tree, R: Returns>(loc: Loc, f: &impl Fn(A) -> R, x: A, axes: &[Option<usize>]) -> Result<R::Out> {
+    let mut of = types(&x)?;
+    if of.len() != axes.len() {
+        bail!(Arity, "vmap over {} tensors needs as many axes, got {}", of.len(), axes.len());
+    }
+    let mut args = owned(&x);
+    let mut size: Option<Dim> = None;
+    for (k, axis) in axes.iter().enumerate() {
+        let Some(axis) = *axis else { continue };
+        if axis >= of[k].rank() {
+            let text = format!("vmap over axis {axis} of argument #{k}, which has type {}", of[k]);
+            return Err(Error::new(Code::ShapeMismatch, text).at(loc));
+        }
+        let n = of[k].shape[axis].clone();
+        if let Some(m) = size.as_ref().filter(|m| m.same(&n) == Some(false)) {
+            let text = format!("vmap over arguments of different extents: {m}, and {n} in argument #{k}");
+            return Err(Error::new(Code::ShapeMismatch, text).at(loc));
+        }
+        size.get_or_insert(n);
+        let rest = (0..of[k].rank()).filter(|&a| a != axis);
+        let shape: Vec<Dim> = rest.clone().map(|a| of[k].shape[a].clone()).collect();
+        let perm: Vec<usize> = std::iter::once(axis).chain(rest).collect();
+        of[k] = of[k].with_shape(shape);
+        if axis > 0 {
+            args[k] = write(loc, &args[k..=k], |cx, x| vec![cx.transpose(x[0], &perm)])?.remove(0);
+        }
+    }
+    let Some(size) = size else { bail!(Arity, "vmap needs at least one tensor with a batch axis") };
+    let closed = Closed::call("f", loc, &x, &of, f)?;
+    let (f, captures) = closed.function()?;
+    let mapped: Vec<bool> =
+        axes.iter().map(Option::is_some).chain(std::iter::repeat_n(false, captures.len())).collect();
+    let force = vec![true; f.results().len()];
+    let (many, _) = core::batch(&session(), &f, &mapped, &force, &size).map_err(|e| e.at(loc))?;
+    args.extend(captures);
+    Ok(closed.out.rebuild(&mut inline(loc, &many, &args)?.into_iter()))
+}

@@ -1,0 +1,35 @@
+//! Transforms of Rust closures over traced tensors, and over trees of them.
+//!
+//! ```text
+//! grad : (A -> f64[]) -> (A -> A)      vmap : (A -> B) -> ([A] -> [B])      jit : (A -> B) -> (A -> B)
+//! ```
+//! A closure is called once, on placeholders; what it did becomes a function, the core transforms that, and the result
+//! is written where it is needed. So transforms nest in any way, in closures that capture tensors of outer ones too:
+//!
+//! ```
+//! use cotangent::{TracedTensor, closures::{grad, vmap}};
+//! // d/dx [x * d/dy (x y)] = 2 x, for many x.
+//! let f = |x: TracedTensor| {
+//!     let dy = grad(|y: TracedTensor| &x * &y)(x.clone())?;
+//!     Ok::<_, cotangent::Error>(&x * &dy)
+//! };
+//! let x = TracedTensor::from_vec_row_major(vec![2], vec![3.0, -1.0]);
+//! assert_eq!(vmap(grad(f))(x)?.to_tensor()?.to_vec::<f64>()?, [6.0, -2.0]);
+//! # Ok::<(), cotangent::Error>(())
+//! ```
+//!
+//! Closures return a [`Tree`] or a `Result` of one; several arguments are a tuple. An error inside a closure, or of a
+//! tensor that it made, is the error of the transform.
+
+mod capture;
+mod control;
+mod custom;
+mod derivatives;
+mod jit;
+mod tree;
+
+pub use control::{LoopBound, checkpoint, cond, fori_loop, scan, scan_reverse, while_loop};
+pub use custom::{custom_jvp, custom_vjp};
+pub use derivatives::{grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp, vmap, vmap_axes};
+pub use jit::{evaluate, jit};
+pub use tree::{Returns, Tree};

@@ -1,0 +1,179 @@
+//! Trees of tensors: what closures take and return.
+
+use crate::{Error, Result, TracedTensor};
+use std::collections::BTreeMap;
+use std::fmt::{Debug, Write};
+
+/// A tensor, or a structure of trees: tuples, arrays, vectors, maps, options.
+///
+/// ```
+/// use cotangent::{TracedTensor, closures::grad};
+/// use std::collections::BTreeMap;
+/// let g = grad(|p: BTreeMap<&str, TracedTensor>| (&p["w"] * &p["w"] * &p["b"]).sum());
+/// let at = BTreeMap::from([("b", TracedTensor::scalar(2.0)), ("w", TracedTensor::scalar(3.0))]);
+/// let g = g(at)?;
+/// assert_eq!(g["w"].to_tensor()?.item::<f64>()?, 12.0);
+/// assert_eq!(g["b"].to_tensor()?.item::<f64>()?, 9.0);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+pub trait Tree: Sized {
+    /// The tensors, in order.
+    fn leaves<'a>(&'a self, out: &mut Vec<&'a TracedTensor>);
+
+    /// The same structure of other tensors, taken in order.
+    fn rebuild(&self, leaves: &mut dyn Iterator<Item = TracedTensor>) -> Self;
+
+    /// The structure in words: equal for trees that differ in tensors only.
+    fn structure(&self, out: &mut String);
+}
+
+impl Tree for TracedTensor {
+    fn leaves<'a>(&'a self, out: &mut Vec<&'a TracedTensor>) {
+        out.push(self);
+    }
+
+    fn rebuild(&self, leaves: &mut dyn Iterator<Item = TracedTensor>) -> TracedTensor {
+        leaves.next().expect("as many tensors as the structure has")
+    }
+
+    fn structure(&self, out: &mut String) {
+        out.push('*');
+    }
+}
+
+impl<T: Tree> Tree for Vec<T> {
+    fn leaves<'a>(&'a self, out: &mut Vec<&'a TracedTensor>) {
+        self.iter().for_each(|t| t.leaves(out));
+    }
+
+    fn rebuild(&self, leaves: &mut dyn Iterator<Item = TracedTensor>) -> Vec<T> {
+        self.iter().map(|t| t.rebuild(leaves)).collect()
+    }
+
+    fn structure(&self, out: &mut String) {
+        out.push('[');
+        self.iter().for_each(|t| t.structure(out));
+        out.push(']');
+    }
+}
+
+impl<T: Tree, const N: usize> Tree for [T; N] {
+    fn leaves<'a>(&'a self, out: &mut Vec<&'a TracedTensor>) {
+        self.iter().for_each(|t| t.leaves(out));
+    }
+
+    fn rebuild(&self, leaves: &mut dyn Iterator<Item = TracedTensor>) -> [T; N] {
+        self.each_ref().map(|t| t.rebuild(leaves))
+    }
+
+    fn structure(&self, out: &mut String) {
+        out.push('[');
+        self.iter().for_each(|t| t.structure(out));
+        out.push(']');
+    }
+}
+
+impl<K: Ord + Clone + Debug, T: Tree> Tree for BTreeMap<K, T> {
+    fn leaves<'a>(&'a self, out: &mut Vec<&'a TracedTensor>) {
+        self.values().for_each(|t| t.leaves(out));
+    }
+
+    fn rebuild(&self, leaves: &mut dyn Iterator<Item = TracedTensor>) -> BTreeMap<K, T> {
+        self.iter().map(|(k, t)| (k.clone(), t.rebuild(leaves))).collect()
+    }
+
+    fn structure(&self, out: &mut String) {
+        out.push('{');
+        for (k, t) in self {
+            write!(out, "{k:?}:").expect("writing to a string");
+            t.structure(out);
+        }
+        out.push('}');
+    }
+}
+
+impl<T: Tree> Tree for Option<T> {
+    fn leaves<'a>(&'a self, out: &mut Vec<&'a TracedTensor>) {
+        self.iter().for_each(|t| t.leaves(out));
+    }
+
+    fn rebuild(&self, leaves: &mut dyn Iterator<Item = TracedTensor>) -> Option<T> {
+        self.as_ref().map(|t| t.rebuild(leaves))
+    }
+
+    fn structure(&self, out: &mut String) {
+        out.push('?');
+        self.iter().for_each(|t| t.structure(out));
+    }
+}
+
+macro_rules! tuples {
+    ($(($($T:ident $i:tt),*))*) => { $(
+        impl<$($T: Tree),*> Tree for ($($T,)*) {
+            fn leaves<'a>(&'a self, _out: &mut Vec<&'a TracedTensor>) {
+                $(self.$i.leaves(_out);)*
+            }
+
+            fn rebuild(&self, _leaves: &mut dyn Iterator<Item = TracedTensor>) -> Self {
+                ($(self.$i.rebuild(_leaves),)*)
+            }
+
+            fn structure(&self, out: &mut String) {
+                out.push('(');
+                $(self.$i.structure(out);)*
+                out.push(')');
+            }
+        }
+    )* };
+}
+
+tuples! {
+    ()
+    (A 0)
+    (A 0, B 1)
+    (A 0, B 1, C 2)
+    (A 0, B 1, C 2, D 3)
+    (A 0, B 1, C 2, D 3, E 4)
+    (A 0, B 1, C 2, D 3, E 4, F 5)
+}
+
+/// What a closure may return: a tree, or a result of one.
+pub trait Returns {
+    /// The tree.
+    type Out: Tree;
+
+    /// The tree, or what went wrong.
+    fn done(self) -> Result<Self::Out>;
+}
+
+impl<T: Tree> Returns for T {
+    type Out = T;
+
+    fn done(self) -> Result<T> {
+        Ok(self)
+    }
+}
+
+impl<T: Tree> Returns for std::result::Result<T, Error> {
+    type Out = T;
+
+    fn done(self) -> Result<T> {
+        self
+    }
+}
+
+pub(super) fn leaves<T: Tree>(t: &T) -> Vec<&TracedTensor> {
+    let mut out = Vec::new();
+    t.leaves(&mut out);
+    out
+}
+
+pub(super) fn owned<T: Tree>(t: &T) -> Vec<TracedTensor> {
+    leaves(t).into_iter().cloned().collect()
+}
+
+pub(super) fn structure<T: Tree>(t: &T) -> String {
+    let mut out = String::new();
+    t.structure(&mut out);
+    out
+}
