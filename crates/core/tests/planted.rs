@@ -3,7 +3,7 @@
 //! The operation is `y = sin(x) w` with `x`, `w` of one square type; every planted rule differs from the right one in
 //! one place.
 
-use cotangent_core::check::{Options, Verdict, check_function, check_op};
+use cotangent_core::check::{Options, Row, Verdict, check_function, check_op};
 use cotangent_core::ops::{Binary, Unary};
 use cotangent_core::primitive::{Linearized, no_rule};
 use cotangent_core::transform::{AdContext, Lin, Lv, Rule, RuleSet, Session, batch, grad, jvp, vjp};
@@ -378,6 +378,10 @@ fn a_missing_rule_is_an_error_when_deriving_that_says_where_and_what_to_do() {
     }
     let e = batch(&ad.session(), &f, &[true, false], &[true], &2.into()).unwrap_err();
     assert!(e.code() == Code::NoRule && e.to_string().contains("batch"), "{e}");
+    let args = [Array::vector(vec![0.0, 1.0, 2.0]), Array::vector(vec![1.0; 3])];
+    let report = check_function(&ad, &f, &args, &Options::default()).unwrap();
+    let skipped = |r: &Row| matches!(&r.verdict, Verdict::Skipped(why) if why.contains("median_filter"));
+    assert!(report.rows.iter().filter(|r| r.value == "%x").all(skipped) && report.passed(), "{report}");
 }
 
 #[test]

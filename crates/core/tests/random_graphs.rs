@@ -4,7 +4,7 @@
 //! One graph: `SEED=17 cargo test -p cotangent-core --test random_graphs`.
 
 use cotangent_core::check::random::{Case, graph};
-use cotangent_core::check::{Law, Options, Verdict, agree, check_function};
+use cotangent_core::check::{Law, Options, Verdict, agree, check_function, read_again};
 use cotangent_core::rewrite::simplify;
 use cotangent_core::transform::{AdContext, Rule, RuleSet, batch, vjp};
 use cotangent_core::{Arg, Array, Emit, Function, Op, Result, Val, reference};
@@ -42,6 +42,9 @@ fn checked(ad: &AdContext, seed: u64, unsure: &AtomicU64, rows: &AtomicU64) -> O
     if let Err(e) = adjoint_simplified(ad, &f, &args) {
         found.push(format!("simplify of the adjoint: {e}"));
     }
+    if let Err(e) = as_text(ad, &f, &args, &y) {
+        found.push(format!("text: {e}"));
+    }
     if let Err(e) = batched(ad, &f, &args, &y) {
         found.push(format!("batch: {e}"));
     }
@@ -63,6 +66,13 @@ fn adjoint_simplified(ad: &AdContext, f: &Function, args: &[Array]) -> std::resu
     let args: Vec<Array> = args.iter().cloned().chain(cts).collect();
     let (a, b) = (reference::run(&simplify(&g), &args), reference::run(&g, &args));
     agree_in_bits(&a.map_err(text)?, &b.map_err(text)?)
+}
+
+fn as_text(ad: &AdContext, f: &Function, args: &[Array], y: &[Array]) -> std::result::Result<(), String> {
+    let text = |e: cotangent_core::Error| e.to_string();
+    agree_in_bits(&reference::run(&read_again(f).map_err(text)?, args).map_err(text)?, y)?;
+    let g = vjp(ad, f, &differentiable(f)).map_err(text)?;
+    read_again(&g).and_then(|_| read_again(&simplify(&g))).map(drop).map_err(text)
 }
 
 fn ones(like: &Array) -> Array {

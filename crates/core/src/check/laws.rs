@@ -13,9 +13,11 @@ use crate::graph::{Builder, Function};
 use crate::primitive::{Cost, Sample, Val};
 use crate::reference;
 use crate::shape::{Dim, Shape, Type};
+use crate::text::Program;
 use crate::transform::{self, AdContext, Session};
 use crate::{emit::Emit, for_dtype};
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// A sample at work.
 struct Case<'a> {
@@ -40,6 +42,7 @@ const LAWS: &[(&str, Check)] = &[
     ("symbols", symbols),
     ("derivative", derivative),
     ("precision", precision),
+    ("text", text),
     ("batch", batch),
     ("derivative of batch", derivative_of_batch),
 ];
@@ -219,6 +222,37 @@ fn subsets<T: Clone>(all: &[T]) -> Vec<Vec<T>> {
         .filter(|m| n <= 3 || matches!(m.count_ones() as usize, k if k == 1 || k >= n - 1))
         .map(|m| (0..n).filter(|i| m >> i & 1 == 1).map(|i| all[i].clone()).collect())
         .collect()
+}
+
+/// Printed, read and printed again it is the same text, and it computes the same; so do its derivatives.
+fn text(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
+    if matches!(c.sample.op, crate::Op::Extension(_)) {
+        return Ok(());
+    }
+    let again = read_again(&c.f)?;
+    let y = reference::run(&again, &c.sample.operands)?;
+    if y.iter().zip(&c.y).any(|(a, b)| !a.same_bits(b)) {
+        out.push(format!("read again it gives {y:?}, not {:?}", c.y));
+    }
+    let wrt = differentiable(&c.f);
+    for derive in [transform::jvp, transform::vjp] {
+        read_again(&derive(c.ad, &c.f, &wrt)?)?;
+    }
+    Ok(())
+}
+
+/// The function printed and read again, if that prints as the same text.
+pub fn read_again(f: &Function) -> Result<Function> {
+    let print = |f: &Function| Ok::<_, Error>(Program::from_modules([Arc::new(f.clone())])?.print());
+    let text = print(f)?;
+    let program = Program::parse(&text, None)?;
+    let again =
+        program.module(&f.name).or_else(|| program.modules().last()).expect("what was printed").as_ref().clone();
+    let second = print(&again)?;
+    if second != text {
+        bail!(CheckFailed, "printed, read and printed again `{}` is\n{second}\nnot\n{text}", f.name);
+    }
+    Ok(again)
 }
 
 /// In a narrow type the derivative is that in double precision, rounded.

@@ -28,7 +28,7 @@ pub mod random;
 mod report;
 mod widen;
 
-pub use laws::{check_op, function_of, stack};
+pub use laws::{check_op, function_of, read_again, stack};
 pub use numbers::{Rng, agree, inner};
 pub use report::{Law, Report, Row, Verdict};
 pub use widen::{retype, widen};
@@ -64,7 +64,8 @@ impl Default for Options {
 
 /// Checks the derivatives of `f` at `args`, for each value of `wrt` alone and for all of them together.
 ///
-/// What fails a law is a row of the report; an error is a function that does not run or cannot be derived at all.
+/// What fails a law is a row of the report, and so is a derivative that does not exist (an operation without a rule, a
+/// `custom_vjp` that has no forward derivative). Errors are a function that does not run, and a rule that is broken.
 pub fn check_function(ad: &AdContext, f: &Function, args: &[Array], opts: &Options) -> Result<Report> {
     reference::run(f, args)?;
     let wrt = opts.wrt.clone().unwrap_or_else(|| differentiable(f));

@@ -17,6 +17,8 @@ use crate::transform::{self, AdContext, Session};
 /// Laws without differences hold to this, relative to the sizes of what is summed, in double precision.
 const EXACT: f64 = 1e-9;
 
+type Check<'a> = fn(&Problem<'a>, &str, &mut Rng, &mut Vec<Row>) -> Result<()>;
+
 /// A function with the values to differentiate made parameters that are zero.
 pub(super) struct Problem<'a> {
     ad: &'a AdContext,
@@ -65,15 +67,27 @@ impl<'a> Problem<'a> {
         }
         let mut rng = Rng::new(self.opts.seed);
         if let Some(own) = &self.own {
-            own.adjoint(value, &mut rng, out)?;
+            own.try_law(Law::Adjoint, Problem::adjoint, value, &mut rng, out)?;
         }
-        self.adjoint(value, &mut rng, out)?;
-        self.linear(value, &mut rng, out)?;
-        self.differences(value, &mut rng, out)?;
+        self.try_law(Law::Adjoint, Problem::adjoint, value, &mut rng, out)?;
+        self.try_law(Law::Linear, Problem::linear, value, &mut rng, out)?;
+        self.try_law(Law::Difference, Problem::differences, value, &mut rng, out)?;
         if self.opts.second_order {
-            self.second_order(value, &mut rng, out)?;
+            self.try_law(Law::Orders, Problem::second_order, value, &mut rng, out)?;
         }
         Ok(())
+    }
+
+    /// Tries a law. A derivative that does not exist is a row that says so; other errors are errors.
+    fn try_law(&self, law: Law, check: Check<'a>, value: &str, rng: &mut Rng, out: &mut Vec<Row>) -> Result<()> {
+        match check(self, value, rng, out) {
+            Err(e) if matches!(e.code(), Code::NoRule | Code::CustomVjpForward) => {
+                let row = Worst::default().row(value, law);
+                out.push(Row { verdict: Verdict::Skipped(e.message().to_owned()), ..row });
+                Ok(())
+            }
+            done => done.map_err(|e| e.note(format!("while checking: {law}"))),
+        }
     }
 
     /// The results that have tangents, with the values moved by `by`.
@@ -147,22 +161,9 @@ impl<'a> Problem<'a> {
 
     fn second_order(&self, value: &str, rng: &mut Rng, out: &mut Vec<Row>) -> Result<()> {
         let loss = self.loss(rng)?;
-        let derive = || -> Result<(Function, Function, Function)> {
-            Ok((
-                transform::grad(self.ad, &loss, &self.wrt)?,
-                transform::hvp(self.ad, &loss, &self.wrt)?,
-                transform::hvp_reverse(self.ad, &loss, &self.wrt)?,
-            ))
-        };
-        let (grad, hvp, reverse) = match derive() {
-            Ok(d) => d,
-            Err(e) if matches!(e.code(), Code::NoRule | Code::CustomVjpForward) => {
-                let row = Worst::default().row(value, Law::Orders);
-                out.push(Row { verdict: Verdict::Skipped(e.message().to_owned()), ..row });
-                return Ok(());
-            }
-            Err(e) => return Err(e.note("while deriving the second derivative")),
-        };
+        let grad = transform::grad(self.ad, &loss, &self.wrt)?;
+        let hvp = transform::hvp(self.ad, &loss, &self.wrt)?;
+        let reverse = transform::hvp_reverse(self.ad, &loss, &self.wrt)?;
         let run = |f: &Function, v: &[Array]| reference::run(f, &[&self.args[..], &self.zeros, v].concat());
         let (mut orders, mut symmetric, mut against) = (Worst::default(), Worst::default(), Worst::default());
         let size = largest(&flat(&run(&grad, &[])?));

@@ -41,7 +41,7 @@ pub enum Verdict {
     Fail,
     /// The differences do not settle: a kink, a jump, or numbers beyond double precision.
     Unsure,
-    /// The second derivative cannot be derived; the error says why.
+    /// There is no such derivative; the error says why.
     Skipped(String),
 }
 

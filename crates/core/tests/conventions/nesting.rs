@@ -175,3 +175,70 @@ fn count(f: &Function, name: &str) -> usize {
     let here = ops(f).iter().filter(|n| *n == name).count();
     here + f.eqns().iter().flat_map(|e| e.op.regions()).map(|r| count(r, name)).sum::<usize>()
 }
+
+#[test]
+fn l98_custom_jvp() {
+    let f = |cx: &dyn Emit, x: Val| {
+        let body = |cx: &dyn Emit, x: &[Val]| vec![cx.square(x[0])];
+        let rule = |cx: &dyn Emit, x: &[Val], _: &[Val], t: &[Option<Val>]| {
+            vec![t[0].map(|t| cx.mul(cx.scale_by(100.0, t), x[0]))]
+        };
+        cx.custom_jvp(&[x], body, rule)[0]
+    };
+    same(&[1, 2, 3].map(|n| nth_grad(n, 3.0, f)), &[300.0, 100.0, 0.0]);
+}
+
+/// sin x with the derivative 10 cos x.
+fn ten_cos(cx: &dyn Emit, x: Val) -> Val {
+    let body = |cx: &dyn Emit, x: &[Val]| vec![cx.sin(x[0])];
+    let bwd = |cx: &dyn Emit, r: &[Val], ct: &[Option<Val>]| {
+        vec![ct[0].map(|ct| cx.mul(cx.scale_by(10.0, cx.cos(r[0])), ct))]
+    };
+    cx.custom_vjp(&[x], body, |cx, x| (body(cx, x), x.to_vec()), bwd)[0]
+}
+
+#[test]
+fn l99_custom_vjp_forward_too() {
+    close(&[nth_grad(1, 1.0, ten_cos), nth_grad(2, 1.0, ten_cos)], &[10.0 * 1f64.cos(), -10.0 * 1f64.sin()]);
+    let f = scalars(|cx, [x]| ten_cos(cx, x));
+    close(&flat(run(&jvp(&ad(), &f, f.params()).unwrap(), &at([1.0, 1.0]))), &[1f64.sin(), 10.0 * 1f64.cos()]);
+    let clipped = scalars(|cx, [x]| {
+        let body = |cx: &dyn Emit, x: &[Val]| vec![cx.square(x[0])];
+        let bwd = |cx: &dyn Emit, r: &[Val], ct: &[Option<Val>]| {
+            vec![ct[0].map(|ct| cx.minimum(cx.mul(cx.add(r[0], r[0]), ct), cx.full_like(ct, 1.0)))]
+        };
+        cx.custom_vjp(&[x], body, |cx, x| (body(cx, x), x.to_vec()), bwd)[0]
+    });
+    same(&flat(run(&grad(&ad(), &clipped, clipped.params()).unwrap(), &at([3.0]))), &[1.0]);
+    assert_eq!(jvp(&ad(), &clipped, clipped.params()).unwrap_err().code(), Code::CustomVjpForward);
+}
+
+#[test]
+fn l100_custom_vjp_of_the_wrong_type_and_without_a_cotangent() {
+    let make = |cx: &dyn Emit, x: [Val; 2], wrong: bool| {
+        let body = |cx: &dyn Emit, x: &[Val]| vec![cx.mul(x[0], x[1])];
+        let bwd = |cx: &dyn Emit, r: &[Val], ct: &[Option<Val>]| {
+            let back = ct[0].map(|ct| cx.mul(ct, r[1]));
+            vec![if wrong { back.map(|b| cx.broadcast_to(b, &[3.into()])) } else { back }, None]
+        };
+        cx.custom_vjp(&x, body, |cx, x| (body(cx, x), x.to_vec()), bwd)
+    };
+    same(&grad_of([2.0, 3.0], |cx, x| make(cx, x, false)[0]), &[3.0, 0.0]);
+    let e = try_build([f64s(&[]), f64s(&[])], |cx, x| make(cx, x, true)).unwrap_err();
+    assert!(e.code() == Code::RuleType && e.message().contains("f64[3]") && e.message().contains("f64[]"), "{e}");
+}
+
+#[test]
+fn l101_custom_rules_in_loops_batches_and_checkpoints() {
+    let slope = |x: f64| 10.0 * x.cos();
+    let scanned = |cx: &dyn Emit, [x]: [Val; 1]| {
+        cx.scan(&[], &[x], &[], &2.into(), false, |cx, _, c, _| (vec![ten_cos(cx, c[0])], vec![])).0[0]
+    };
+    close(&grad_of([1.0], scanned), &[slope(1.0) * slope(1f64.sin())]);
+    let again = |cx: &dyn Emit, [x]: [Val; 1]| cx.checkpoint(&[x], |cx, x| vec![ten_cos(cx, x[0])])[0];
+    close(&grad_of([1.0], again), &[slope(1.0)]);
+    let f = scalars(|cx, [x]| ten_cos(cx, x));
+    let g = grad(&ad(), &f, f.params()).unwrap();
+    let (many, _) = batch(&ad().session(), &g, &[true], &[true], &2.into()).unwrap();
+    close(&flat(run(&many, &[vector(&[1.0, 2.0])])), &[slope(1.0), slope(2.0)]);
+}

@@ -149,6 +149,10 @@ impl Grower {
     /// Adds an operation, if its results are fit to go on with; the position of the first one.
     fn apply(&mut self, op: impl Into<Op>, x: &[usize]) -> Option<usize> {
         let op = op.into();
+        // Halves of derivatives stand in linear programs only.
+        if op.pending() {
+            return None;
+        }
         let types: Vec<Type> = x.iter().map(|&k| self.ty(k)).collect();
         let results = op.infer(&types).ok()?;
         let now: Vec<Array> = x.iter().map(|&k| self.values[k].now.clone()).collect();
