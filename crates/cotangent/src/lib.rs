@@ -20,9 +20,22 @@ pub use traced::{
     AdContext, AdContextBuilder, GraphCompiler, GraphExecutor, GraphProgram, TracedTensor, TracedTensorAdExt,
 };
 
-/// Runs a function on arrays.
+pub use cotangent_cpu::Program as Executable;
+use std::sync::Arc;
+
+/// Compiles a function: once, for every size that its types admit.
+pub fn compile(f: &Arc<Function>) -> Result<Executable> {
+    cotangent_cpu::compile(f)
+}
+
+/// Runs a function on arrays, once.
 ///
 /// Symbols of its types are bound by the arguments; an argument of the wrong type is an error that names it.
-pub fn run(f: &Function, args: &[Array]) -> Result<Vec<Array>> {
-    reference::run(f, args)
+pub fn run(f: &Arc<Function>, args: &[Array]) -> Result<Vec<Array>> {
+    compile(f)?.run(args)
 }
+
+/// The README's programs are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -80,7 +80,7 @@ impl Parser<'_> {
             }
         }
         let numerics = numerics(&mut attrs.0).map_err(|e| e.at(loc))?;
-        self.add_directive(Directive { derivative, of, wrt, dir, target, numerics, loc });
+        self.add_directive(Directive { derivative, of, wrt, dir, target, numerics, loc, made: None });
         Ok(())
     }
 }
@@ -165,13 +165,14 @@ pub(super) fn run(program: &Program, ad: &AdContext) -> Result<Program> {
         let f = match item {
             Item::Module(f) => f.clone(),
             Item::Directive(d) => {
-                let f = &done[&d.of];
-                let g = derive(d, f, ad).map_err(|e| {
-                    let place = format!("while running `{d}`");
-                    program.locate(e.at(d.loc).note(place))
-                })?;
                 derived.insert(d.target.clone());
-                Arc::new(g)
+                match &d.made {
+                    Some(g) => g.clone(),
+                    None => Arc::new(derive(d, &done[&d.of], ad).map_err(|e| {
+                        let place = format!("while running `{d}`");
+                        program.locate(e.at(d.loc).note(place))
+                    })?),
+                }
             }
         };
         done.insert(f.name.clone(), f.clone());
@@ -180,7 +181,7 @@ pub(super) fn run(program: &Program, ad: &AdContext) -> Result<Program> {
     Ok(Program { items, derived, ..program.clone() })
 }
 
-fn derive(d: &Directive, f: &Function, ad: &AdContext) -> Result<Function> {
+pub(super) fn derive(d: &Directive, f: &Function, ad: &AdContext) -> Result<Function> {
     let find = named(f);
     let wrt: Vec<Val> = d.wrt.iter().map(|n| find(n)).collect::<Result<_>>()?;
     let mut ad = ad.clone();

@@ -92,6 +92,8 @@ pub struct Directive {
     pub numerics: Numerics,
     /// Where it was written.
     pub loc: Loc,
+    /// The module, if one below calls it: then it was derived when the text was read.
+    pub(crate) made: Option<Arc<Function>>,
 }
 
 impl fmt::Display for Directive {
@@ -217,7 +219,11 @@ impl Program {
 
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let modules: print::Modules<'_> = self.modules().map(|m| (Arc::as_ptr(m), &*m.name)).collect();
+        let named = self.items.iter().filter_map(|i| match i {
+            Item::Module(f) => Some(f),
+            Item::Directive(d) => d.made.as_ref(),
+        });
+        let modules: print::Modules<'_> = named.map(|m| (Arc::as_ptr(m), &*m.name)).collect();
         let mut out = String::new();
         for (i, item) in self.items.iter().enumerate() {
             match item {

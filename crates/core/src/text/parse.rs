@@ -14,6 +14,7 @@
 
 use super::build::Names;
 use super::cursor::Cursor;
+use super::derive::derive;
 use super::lookup::Table;
 use super::names::{clip, did_you_mean, written};
 use super::types::HOLE;
@@ -25,7 +26,7 @@ use crate::error::{Code, Error, Loc, Result};
 use crate::graph::{Builder, Function, MAX_DEPTH};
 use crate::primitive::Val;
 use crate::shape::{Dim, Type};
-use crate::transform::Session;
+use crate::transform::{AdContext, Session};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -198,13 +199,38 @@ impl<'s> Parser<'s> {
         if !self.targets.contains_key(&name) {
             return Err(self.unknown_module(&name, loc));
         }
-        let made = self.items.iter().any(|i| *i.name() == *name);
-        let text = if made {
-            format!("`@{name}` is made by a directive and cannot be called here; derive the caller instead")
-        } else {
-            format!("`@{name}` cannot call itself; use `while` or `scan` to repeat")
+        match self.made(&name).map_err(|e| e.at(loc).note(format!("while deriving `@{}`", written(&name))))? {
+            Some(f) => Ok(f),
+            None => {
+                let text = format!("`@{name}` cannot call itself; use `while` or `scan` to repeat");
+                Err(Error::new(Code::UnknownName, text).at(loc))
+            }
+        }
+    }
+
+    /// The module that a directive above makes, derived now because it is called. Rules are the operations' own.
+    fn made(&mut self, name: &str) -> Result<Option<Arc<Function>>> {
+        // From the module called back to one that is there; then forward again.
+        let mut chain: Vec<usize> = Vec::new();
+        let mut at = name.to_owned();
+        let mut f = loop {
+            if let Some(f) = self.modules.get(&*at) {
+                break f.clone();
+            }
+            let Some(i) = self.items.iter().position(|i| *i.name() == *at) else { return Ok(None) };
+            let Item::Directive(d) = &self.items[i] else { return Ok(None) };
+            if let Some(f) = &d.made {
+                break f.clone();
+            }
+            at = d.of.to_string();
+            chain.push(i);
         };
-        Err(Error::new(Code::UnknownName, text).at(loc))
+        for i in chain.into_iter().rev() {
+            let Item::Directive(d) = &mut self.items[i] else { unreachable!("the chain holds directives") };
+            f = Arc::new(derive(d, &f, &AdContext::default())?);
+            d.made = Some(f.clone());
+        }
+        Ok(Some(f))
     }
 
     /// Statements up to and with the closing brace; the values that are returned.

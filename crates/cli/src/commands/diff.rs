@@ -1,0 +1,85 @@
+//! `grad vjp jvp hvp jacobian hessian`: derive, simplify, run.
+
+use super::results;
+use crate::Outcome;
+use crate::args::Args;
+use crate::inputs::{Inputs, wrt};
+use crate::load::Target;
+use cotangent::ad::{self, AdContext, Direction};
+use cotangent::npz::Arrays;
+use cotangent::rewrite::simplify;
+use cotangent::{Array, Function, Result, Val};
+use std::sync::Arc;
+
+pub fn differentiate(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
+    let target = Target::new(args.target.as_deref())?;
+    let loaded = target.load()?;
+    let f = &*loaded.function;
+    let wrt = wrt(args, f)?;
+    let cx = AdContext::default();
+    let inputs = Inputs::read(args, &target)?;
+    let here = |e: cotangent::Error| loaded.locate(e);
+
+    let derived = match args.command.as_str() {
+        "grad" => ad::value_and_grad(&cx, f, &wrt),
+        "vjp" => ad::vjp(&cx, f, &wrt),
+        "jvp" => ad::jvp(&cx, f, &wrt),
+        "hvp" => ad::hvp(&cx, f, &wrt),
+        "jacobian" => ad::jacobian(&cx, f, &wrt, Direction::Auto),
+        _ => ad::hessian(&cx, f, &wrt),
+    };
+    let derived = Arc::new(simplify(&derived.map_err(here)?));
+
+    let mut x = inputs.args(f)?;
+    match args.command.as_str() {
+        "vjp" => x.extend(inputs.cotangents(f)?),
+        "jvp" => x.extend(inputs.directions(f, &wrt, &["t"])?),
+        "hvp" => {
+            if !ad::is_scalar_loss(f) {
+                x.extend(inputs.cotangents(f)?);
+            }
+            x.extend(inputs.directions(f, &wrt, &["v", "t"])?);
+        }
+        _ => {}
+    }
+    let y = cotangent::run(&derived, &x).map_err(here)?;
+    results(args, &name(&args.command, f, &wrt, y), out)
+}
+
+/// Results by name: `out_k` for values, and derivatives by position.
+fn name(command: &str, f: &Function, wrt: &[Val], y: Vec<Array>) -> Arrays {
+    let mut y = y.into_iter();
+    let mut out = Arrays::new();
+    let outs: Vec<usize> = (0..f.results().len()).filter(|&k| f.ty(f.results()[k]).dtype.has_tangent()).collect();
+    if matches!(command, "grad" | "jvp") {
+        let n = f.results().len();
+        out.extend((0..n).map(|k| format!("out_{k}")).zip(y.by_ref().take(n)));
+    }
+    match command {
+        "jvp" => out.extend(outs.iter().map(|k| format!("jvp_{k}")).zip(y)),
+        "jacobian" | "hessian" => {
+            let rows = if command == "hessian" { (0..wrt.len()).collect() } else { outs };
+            let pairs = rows.iter().flat_map(|k| (0..wrt.len()).map(move |i| format!("{command}_{k}_{i}")));
+            out.extend(pairs.zip(y));
+        }
+        "grad" => out.extend((0..wrt.len()).map(|i| format!("grad_{i}")).zip(y)),
+        _ => positions(command, f, wrt, y.collect(), &mut out),
+    }
+    out
+}
+
+/// Derivatives by the position of their argument, and by their place in `--wrt` where no argument has that number.
+fn positions(command: &str, f: &Function, wrt: &[Val], y: Vec<Array>, out: &mut Arrays) {
+    let at: Vec<Option<usize>> = wrt.iter().map(|&v| f.params().iter().position(|&p| p == v)).collect();
+    let mut named = Arrays::new();
+    for (i, a) in y.into_iter().enumerate() {
+        let by_place = format!("{command}_{i}");
+        if let Some(p) = at[i] {
+            named.push((format!("{command}_{p}"), a.clone()));
+        }
+        if at[i] != Some(i) && !at.contains(&Some(i)) {
+            named.push((by_place, a));
+        }
+    }
+    out.append(&mut named);
+}

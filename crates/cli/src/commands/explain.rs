@@ -1,0 +1,98 @@
+//! `explain`: what is saved for the backward pass, and what a derivative costs.
+
+use super::print;
+use crate::args::Args;
+use crate::inputs::wrt;
+use crate::load::Target;
+use crate::{Outcome, show};
+use cotangent::ad::{self, AdContext, Saving, Session};
+use cotangent::rewrite::simplify;
+use cotangent::{Function, Result};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
+    let target = Target::new(args.target.as_deref())?;
+    let loaded = target.load()?;
+    let f = &*loaded.function;
+    let wrt = wrt(args, f)?;
+    let cx = AdContext::default();
+    let here = |e: cotangent::Error| loaded.locate(e);
+
+    let simple = Arc::new(simplify(f));
+    print(out, &format!("@{}: {} equations, {} after rewrites\n\n", f.name, f.eqns().len(), simple.eqns().len()))?;
+    print(out, &operations(&simple))?;
+
+    let active: Vec<bool> = f.params().iter().map(|p| wrt.contains(p)).collect();
+    if wrt.iter().all(|v| f.params().contains(v)) {
+        print(out, &format!("\n{}", residuals(&cx.session(), &simple, &active).map_err(here)?))?;
+    }
+
+    let gradient = simplify(&ad::adjoint(&cx, f, &wrt).map_err(here)?);
+    let tangent = simplify(&ad::jvp(&cx, f, &wrt).map_err(here)?);
+    let mut rows = vec![vec!["".into(), "equations".into(), "flops".into(), "bytes".into(), "flops / primal".into()]];
+    let primal = simple.cost().flops;
+    let mut row = |name: &str, g: &Function| {
+        let c = g.cost();
+        let ratio = if primal > 0.0 { format!("{:.2}", c.flops / primal) } else { "-".into() };
+        rows.push(vec![
+            name.into(),
+            g.eqns().len().to_string(),
+            format!("{:.0}", c.flops),
+            show::bytes(c.bytes),
+            ratio,
+        ]);
+    };
+    row("primal", &simple);
+    row("jvp", &tangent);
+    row("adjoint", &gradient);
+    if let Ok(h) = ad::hvp(&cx, f, &wrt) {
+        row("hvp", &simplify(&h));
+    }
+    print(out, &format!("\n{}", show::table(&rows)))?;
+    if f.vals().any(|v| f.ty(v).shape.as_const().is_none()) {
+        print(out, "\nExtents that are known only when the program runs count as 1.\n")?;
+    }
+    Ok(Outcome::Good)
+}
+
+/// Operations by name: how many, and what they cost.
+fn operations(f: &Function) -> String {
+    let mut by_name: BTreeMap<String, (usize, f64, f64)> = BTreeMap::new();
+    for e in f.eqns() {
+        let types = |v: Vec<cotangent::Val>| v.into_iter().map(|v| f.ty(v).clone()).collect::<Vec<_>>();
+        let c = e.op.cost(&types(f.operands(e).to_vec()), &types(e.results().collect()));
+        let slot = by_name.entry(e.op.name().to_owned()).or_default();
+        *slot = (slot.0 + 1, slot.1 + c.flops, slot.2 + c.bytes);
+    }
+    let mut rows = vec![vec!["operation".into(), "count".into(), "flops".into(), "bytes".into()]];
+    rows.extend(by_name.into_iter().map(|(n, (k, f, b))| vec![n, k.to_string(), format!("{f:.0}"), show::bytes(b)]));
+    show::table(&rows)
+}
+
+/// What the forward pass keeps for the backward pass.
+fn residuals(session: &Session, f: &Arc<Function>, active: &[bool]) -> Result<String> {
+    let lin = session.linearize_region(f, active, Saving::Residuals)?;
+    let saved = lin.residuals.len();
+    let mut rows = Vec::new();
+    let mut total = 0.0;
+    for (r, &p) in lin.residuals.iter().zip(lin.linear.params()) {
+        let ty = lin.linear.ty(p);
+        let n: f64 = ty.shape.iter().map(|d| d.as_const().unwrap_or(1) as f64).product();
+        let size = n * ty.dtype.size() as f64;
+        let (what, cost) = match r {
+            ad::Residual::Param(i) => (f.show(f.params()[*i]), "argument, not copied".to_owned()),
+            ad::Residual::Extra(k) => {
+                total += size;
+                let v = lin.forward.results()[lin.out_active.len() + k];
+                let by = lin.forward.eqns().iter().find(|e| e.results().any(|r| r == v));
+                (format!("{} = {}", lin.forward.show(v), by.map_or("?", |e| e.op.name())), show::bytes(size))
+            }
+        };
+        rows.push(vec![what, ty.to_string(), cost]);
+    }
+    if saved == 0 {
+        return Ok("The backward pass needs nothing of the forward pass.\n".into());
+    }
+    Ok(format!("Saved for the backward pass ({}):\n{}", show::bytes(total), show::table(&rows)))
+}

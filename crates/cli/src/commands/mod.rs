@@ -1,0 +1,87 @@
+//! The commands: one file each, or one for a family.
+
+mod check;
+mod diff;
+mod explain;
+mod ops;
+
+use crate::args::{Args, usage};
+use crate::inputs::Inputs;
+use crate::load::Target;
+use crate::{Outcome, help, show};
+use cotangent::ad::AdContext;
+use cotangent::npz::{self, Arrays};
+use cotangent::{Code, Error, Result};
+use std::io::Write;
+
+/// Runs a command; what it prints goes to `out`.
+pub fn dispatch(args: Args, out: &mut Vec<u8>) -> Result<Outcome> {
+    if args.help || args.command == "help" {
+        let topic = if args.command == "help" { args.target.as_deref() } else { Some(args.command.as_str()) };
+        return print(out, &help::text(topic)?);
+    }
+    match args.command.as_str() {
+        "version" => print(out, &format!("cotangent {}\n", env!("CARGO_PKG_VERSION"))),
+        "fmt" => fmt(&args, out),
+        "derive" => {
+            let program = Target::new(args.target.as_deref())?.program()?.derive(&AdContext::default())?;
+            print(out, &program.to_string())
+        }
+        "run" => run(&args, out),
+        "grad" | "vjp" | "jvp" | "hvp" | "jacobian" | "hessian" => diff::differentiate(&args, out),
+        "check" => check::check(&args, out),
+        "explain" => explain::explain(&args, out),
+        "ops" => ops::ops(&args, out),
+        other => Err(usage(format!("unknown command `{other}`"))),
+    }
+}
+
+/// Appends text to the output.
+pub fn print(out: &mut Vec<u8>, text: &str) -> Result<Outcome> {
+    out.write_all(text.as_bytes()).map_err(|e| Error::new(Code::Io, e.to_string()))?;
+    Ok(Outcome::Good)
+}
+
+/// Results to `--out`, or printed.
+pub fn results(args: &Args, arrays: &Arrays, out: &mut Vec<u8>) -> Result<Outcome> {
+    match &args.output {
+        Some(path) => npz::write(path, arrays)?,
+        None => {
+            for (name, a) in arrays {
+                print(out, &show::array(name, a))?;
+            }
+        }
+    }
+    Ok(Outcome::Good)
+}
+
+fn fmt(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
+    let target = Target::new(args.target.as_deref())?;
+    let source = target.source()?;
+    let text = cotangent::text::Program::parse(&source, Some(&target.file))?.to_string();
+    if args.check {
+        let same = text == source;
+        if !same {
+            eprintln!("{} is not in canonical form", target.file);
+        }
+        return Ok(if same { Outcome::Good } else { Outcome::Bad });
+    }
+    if !args.write {
+        return print(out, &text);
+    }
+    if target.file == "-" {
+        return Err(usage("`fmt --write` needs a file, not standard input"));
+    }
+    std::fs::write(&target.file, text)
+        .map_err(|e| Error::new(Code::Io, format!("cannot write {}: {e}", target.file)))?;
+    Ok(Outcome::Good)
+}
+
+fn run(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
+    let target = Target::new(args.target.as_deref())?;
+    let loaded = target.load()?;
+    let x = Inputs::read(args, &target)?.args(&loaded.function)?;
+    let y = cotangent::run(&loaded.function, &x).map_err(|e| loaded.locate(e))?;
+    let named = y.into_iter().enumerate().map(|(k, a)| (format!("out_{k}"), a)).collect();
+    results(args, &named, out)
+}

@@ -1,0 +1,73 @@
+//! `ops`: the operation set, generated from the list.
+
+use super::print;
+use crate::args::Args;
+use crate::{Outcome, show};
+use cotangent::ad::{self, AdContext};
+use cotangent::check::function_of;
+use cotangent::ops::{composites, entries};
+use cotangent::{Code, Dim, Error, Result, Sample};
+
+pub fn ops(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
+    let Some(name) = &args.target else {
+        let mut rows: Vec<Vec<String>> = vec![vec!["operation".into(), "meaning".into()]];
+        rows.extend(entries().iter().map(|e| vec![e.name.into(), e.doc.into()]));
+        rows.extend(composites().iter().map(|c| vec![c.name.into(), format!("{} (composite)", c.doc)]));
+        let width = rows.iter().map(|r| r[0].len()).max().unwrap_or(0);
+        let text: String = rows.iter().map(|r| format!("{:<width$}  {}\n", r[0], r[1])).collect();
+        return print(out, &text);
+    };
+    if let Some(c) = composites().iter().find(|c| c.name == name) {
+        return print(out, &format!("{}: {}\nA composite: it is written as other operations.\n", c.name, c.doc));
+    }
+    let all = entries();
+    let Some(e) = all.iter().find(|e| e.name == name) else {
+        let near = cotangent::text::nearest(name, all.iter().map(|e| e.name));
+        let hint = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+        return Err(Error::new(Code::UnknownOperation, format!("there is no operation `{name}`{hint}")));
+    };
+    print(out, &format!("{}: {}\n", e.name, e.doc))?;
+    let samples = (e.samples)(e.name);
+    let mut rows: Vec<Vec<String>> = vec![vec!["operands".into(), "results".into()]];
+    for s in &samples {
+        let types: Vec<_> = s.operands.iter().map(|a| a.ty()).collect();
+        let list = |t: &[cotangent::Type]| t.iter().map(|t| t.to_string()).collect::<Vec<_>>().join(", ");
+        let row = vec![list(&types), list(&s.op.infer(&types)?)];
+        if !rows.contains(&row) {
+            rows.push(row);
+        }
+    }
+    print(out, &format!("\n{}", show::table(&rows)))?;
+    print(out, &format!("\n{}", rules(&samples)?))
+}
+
+/// Which rules an operation has, found out by using them on its samples.
+fn rules(samples: &[Sample]) -> Result<String> {
+    let cx = AdContext::default();
+    let (mut linearize, mut batch) = (false, false);
+    let mut linear: Vec<String> = Vec::new();
+    for s in samples {
+        let f = function_of(s)?;
+        let n = f.params().len();
+        let floats: Vec<_> = f.params().iter().copied().filter(|&p| f.ty(p).dtype.has_tangent()).collect();
+        let active = f.result_types().iter().any(|t| t.dtype.has_tangent()) && !floats.is_empty();
+        linearize |= active && ad::jvp(&cx, &f, &floats).is_ok();
+        batch |= n > 0 && ad::batch(&cx.session(), &f, &vec![true; n], &[], &Dim::Const(2)).is_ok();
+        // Linear in one operand alone, or in all of them together.
+        for i in 0..n.min(8) {
+            let mask: Vec<bool> = (0..n).map(|k| k == i).collect();
+            if active && floats.contains(&f.params()[i]) && s.op.linear_in(&mask) {
+                linear.push(format!("operand {i}"));
+            }
+        }
+        if active && n > 1 && s.op.linear_in(&vec![true; n]) {
+            linear.push("all operands together".into());
+        }
+    }
+    linear.sort();
+    linear.dedup();
+    let yes = |b: bool| if b { "yes" } else { "no" };
+    let transpose =
+        if linear.is_empty() { "not linear".to_owned() } else { format!("linear in {}", linear.join("; in ")) };
+    Ok(format!("linearize  {}\ntranspose  {transpose}\nbatch      {}\n", yes(linearize), yes(batch)))
+}

@@ -1,0 +1,89 @@
+//! `--help`.
+
+use crate::args::usage;
+use cotangent::Result;
+
+const GENERAL: &str = "\
+cotangent: differentiable tensor programs in files
+
+  cotangent fmt      FILE                      canonical text
+  cotangent derive   FILE                      run the directives, print all modules
+  cotangent run      FILE[@NAME] --in A.npz [--out B.npz]
+  cotangent grad     FILE[@NAME] --wrt x,w --in A.npz [--out B.npz]
+  cotangent vjp|jvp|hvp|jacobian|hessian       likewise
+  cotangent check    FILE[@NAME] [--in A.npz]  derivatives against finite differences and the adjoint law
+  cotangent explain  FILE[@NAME]               what is saved for the backward pass, and what derivatives cost
+  cotangent ops      [NAME]                    the operation set
+
+FILE is .tgraph text; `-` is standard input. @NAME picks a module, derived ones too; without it the first one.
+`cotangent COMMAND --help` says more. Exit status: 0, 1 (a check failed), 2 (bad input or usage).
+";
+
+const INPUTS: &str = "\
+Arrays come from --in A.npz, or from the .npz beside FILE: by the argument's name (x) or position (in_0, in_1, ..).
+Results are printed, long axes abridged, or written to --out B.npz as out_0, out_1, ..
+";
+
+const WRT: &str = "\
+--wrt x,w names values of the module, or positions of arguments (0,2); without it, every float argument.
+";
+
+/// Each command: its name, its lines.
+const TOPICS: &[(&str, &str)] = &[
+    (
+        "fmt",
+        "cotangent fmt FILE [--check | --write]\n\nPrints the canonical text; --check only compares (status 1 if it differs), --write replaces the file.\n",
+    ),
+    (
+        "derive",
+        "cotangent derive FILE\n\nRuns the directives (tgraph.adjoint, tgraph.jvp, tgraph.hvp) and prints every module, simplified.\n\nExample: cotangent derive examples/sum_of_sin.tgraph\n",
+    ),
+    (
+        "run",
+        "cotangent run FILE[@NAME] [--in A.npz] [--out B.npz]\n\nExample: cotangent run examples/attention.tgraph\n",
+    ),
+    (
+        "grad",
+        "cotangent grad FILE[@NAME] [--wrt x,w] [--in A.npz] [--out B.npz]\n\nValue (out_0) and gradients (grad_0, grad_1, .. in wrt order) of a module whose result is one real scalar.\n\nExample: cotangent grad examples/attention.tgraph --wrt Q,K,V\n",
+    ),
+    (
+        "vjp",
+        "cotangent vjp FILE[@NAME] [--wrt x,w] [--in A.npz] [--out B.npz]\n\nReverse mode: vjp_i for argument i, from cotangents ct_0, ct_1, .. of the results (1 for a real scalar).\n",
+    ),
+    (
+        "jvp",
+        "cotangent jvp FILE[@NAME] [--wrt x,w] [--in A.npz] [--out B.npz]\n\nForward mode: results out_k and their tangents jvp_k, from tangents t_i (or t_NAME) of argument i.\n",
+    ),
+    (
+        "hvp",
+        "cotangent hvp FILE[@NAME] [--wrt x,w] [--in A.npz] [--out B.npz]\n\nHessian-vector product hvp_i, from directions v_i (or t_i) of argument i; for other modules than a real scalar,\nof the sum of ct_k times result k.\n",
+    ),
+    (
+        "jacobian",
+        "cotangent jacobian FILE[@NAME] [--wrt x,w] [--in A.npz] [--out B.npz]\n\njacobian_k_i: result k by wrt value i, of shape result.shape + wrt.shape.\n",
+    ),
+    (
+        "hessian",
+        "cotangent hessian FILE[@NAME] [--wrt x,w] [--in A.npz] [--out B.npz]\n\nhessian_i_j: of a real scalar, of shape wrt_i.shape + wrt_j.shape.\n\nExample: cotangent hessian examples/rosenbrock.tgraph\n",
+    ),
+    (
+        "check",
+        "cotangent check FILE[@NAME] [--wrt x,w] [--in A.npz]\n\nCompares derivatives with finite differences, forward with reverse mode, and the two orders of second derivatives,\nper value. Without arrays it makes some up. Status 1 if anything is off.\n",
+    ),
+    (
+        "explain",
+        "cotangent explain FILE[@NAME] [--wrt x,w]\n\nOperations, what the forward pass saves for the backward pass, and the cost of each derivative.\n",
+    ),
+    ("ops", "cotangent ops [NAME]\n\nEvery operation with its meaning, or one with its types and rules.\n"),
+];
+
+/// The help of a command, or of all.
+pub fn text(topic: Option<&str>) -> Result<String> {
+    let Some(topic) = topic else { return Ok(GENERAL.into()) };
+    let Some((_, lines)) = TOPICS.iter().find(|(n, _)| *n == topic) else {
+        return Err(usage(format!("there is no command `{topic}`")));
+    };
+    let wrt = if lines.contains("--wrt") { WRT } else { "" };
+    let inputs = if lines.contains("--in ") { INPUTS } else { "" };
+    Ok(format!("{lines}{}{wrt}{inputs}", if inputs.is_empty() && wrt.is_empty() { "" } else { "\n" }))
+}

@@ -1,0 +1,189 @@
+//! The built binary: every command, its errors, its exit status.
+
+use cotangent::{Array, npz};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+const SIN: &str = "tgraph.module @m {
+  %x = tgraph.arg : tensor<?xf32>
+  %y = tgraph.sin %x : tensor<?xf32>
+  %z = tgraph.reduce %y {op = \"sum\"} : tensor<?xf32> -> f32
+  tgraph.return %z : f32
+}
+tgraph.adjoint @m wrt(%x) -> @m_grad
+";
+
+/// A folder of this test's own.
+fn folder(test: &str) -> PathBuf {
+    let dir = std::env::temp_dir().join(format!("cotangent-cli-{}-{test}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+fn cotangent(args: &[&str], stdin: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_cotangent"))
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A command that fails early does not read its input.
+    let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+fn good(args: &[&str], stdin: &str) -> String {
+    let out = cotangent(args, stdin);
+    let err = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(0), "{args:?}: {err}");
+    String::from_utf8(out.stdout).unwrap()
+}
+
+/// Status 2 and a message that contains `what`.
+fn bad(args: &[&str], stdin: &str, what: &str) {
+    let out = cotangent(args, stdin);
+    let err = String::from_utf8(out.stderr).unwrap();
+    assert_eq!(out.status.code(), Some(2), "{args:?}: {err}");
+    assert!(err.contains(what), "{args:?} says {err:?}, not {what:?}");
+    assert!(err.starts_with("error: ") && !err.contains("panicked"), "{err}");
+}
+
+#[test]
+fn help_is_there_for_everything() {
+    assert!(good(&[], "").contains("cotangent grad"));
+    assert!(good(&["--help"], "").contains("Exit status"));
+    for command in
+        ["fmt", "derive", "run", "grad", "vjp", "jvp", "hvp", "jacobian", "hessian", "check", "explain", "ops"]
+    {
+        let text = good(&[command, "--help"], "");
+        assert!(text.starts_with(&format!("cotangent {command} ")), "{text}");
+        assert_eq!(good(&["help", command], ""), text);
+    }
+    assert!(good(&["--version"], "").starts_with("cotangent "));
+}
+
+#[test]
+fn fmt_is_idempotent() {
+    let once = good(&["fmt", "-"], SIN);
+    assert_eq!(good(&["fmt", "-"], &once), once);
+    assert_eq!(cotangent(&["fmt", "-", "--check"], &once).status.code(), Some(0));
+    assert_eq!(cotangent(&["fmt", "-", "--check"], &SIN.replace("  %y", "\t%y")).status.code(), Some(1));
+    let file = folder("fmt").join("m.tgraph");
+    std::fs::write(&file, SIN.replace("  ", "\t")).unwrap();
+    good(&["fmt", "--write", file.to_str().unwrap()], "");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), once);
+}
+
+#[test]
+fn derive_prints_cos_times_the_seed() {
+    let text = good(&["derive", "-"], SIN);
+    let derived = &text[text.find("@m_grad").unwrap()..];
+    assert!(derived.contains("tgraph.cos") && derived.contains("tgraph.mul"), "{text}");
+    assert!(!derived.contains("tgraph.sin") && !derived.contains("reduce"), "{text}");
+}
+
+#[test]
+fn arrays_go_in_and_out() {
+    let dir = folder("arrays");
+    let (input, output) = (dir.join("a.npz"), dir.join("b.npz"));
+    let (a, b) = (input.to_str().unwrap(), output.to_str().unwrap());
+    let file = dir.join("m.tgraph");
+    std::fs::write(&file, SIN).unwrap();
+    let file = file.to_str().unwrap();
+    for n in [0usize, 1, 5, 1000] {
+        let x: Vec<f32> = (0..n).map(|i| i as f32 * 0.01).collect();
+        npz::write(&input, &[("x".into(), Array::vector(x.clone()))]).unwrap();
+        good(&["grad", file, "--wrt", "x", "--in", a, "--out", b], "");
+        let got = npz::read(&output).unwrap();
+        assert_eq!(got.iter().map(|(n, _)| n.as_str()).collect::<Vec<_>>(), ["out_0", "grad_0"]);
+        let grad = got[1].1.as_slice::<f32>().unwrap();
+        assert!(grad.len() == n && grad.iter().zip(&x).all(|(g, x)| (g - x.cos()).abs() < 1e-6));
+        // The derived module is an ordinary one.
+        good(&["run", &format!("{file}@m_grad"), "--in", a, "--out", b], "");
+        assert!(npz::read(&output).unwrap()[0].1.same_bits(&got[1].1));
+    }
+    // By position, with the other modes.
+    let x = Array::vector(vec![0.5f32, 1.0]);
+    let v = Array::vector(vec![1.0f32, 2.0]);
+    npz::write(&input, &[("in_0".into(), x), ("t_0".into(), v.clone()), ("v_0".into(), v)]).unwrap();
+    good(&["jvp", file, "--wrt", "0", "--in", a, "--out", b], "");
+    let got = npz::read(&output).unwrap();
+    assert!((got[1].1.to_f64()[0] - (0.5f64.cos() + 2.0 * 1f64.cos())).abs() < 1e-6 && got[1].0 == "jvp_0");
+    good(&["hvp", file, "--wrt", "0", "--in", a, "--out", b], "");
+    let got = npz::read(&output).unwrap();
+    assert!((got[0].1.to_f64()[1] + 2.0 * 1f64.sin()).abs() < 1e-6 && got[0].0 == "hvp_0");
+    good(&["hessian", file, "--in", a, "--out", b], "");
+    let got = npz::read(&output).unwrap();
+    assert!(got[0].0 == "hessian_0_0" && got[0].1.shape() == [2, 2] && got[0].1.to_f64()[1] == 0.0);
+    good(&["vjp", file, "--in", a, "--out", b], "");
+    assert_eq!(npz::read(&output).unwrap()[0].0, "vjp_0");
+    good(&["jacobian", file, "--in", a, "--out", b], "");
+    assert_eq!(npz::read(&output).unwrap()[0].1.shape(), [2]);
+}
+
+#[test]
+fn derivatives_are_named_by_the_position_of_their_argument() {
+    let text = "tgraph.module @m {\n  %x, %y = tgraph.arg, tgraph.arg : f64\n  %z = tgraph.mul %x, %y\n  tgraph.return %z\n}\n";
+    let dir = folder("positions");
+    let (input, output) = (dir.join("a.npz"), dir.join("b.npz"));
+    npz::write(&input, &[("x".into(), Array::scalar(2.0)), ("y".into(), Array::scalar(5.0))]).unwrap();
+    good(&["vjp", "-", "--wrt", "y", "--in", input.to_str().unwrap(), "--out", output.to_str().unwrap()], text);
+    let got = npz::read(&output).unwrap();
+    assert!(got.contains(&("vjp_1".into(), Array::scalar(2.0))), "{got:?}");
+    assert!(got.contains(&("vjp_0".into(), Array::scalar(2.0))), "the place in --wrt names it too: {got:?}");
+}
+
+#[test]
+fn results_are_printed_for_people() {
+    let dir = folder("print");
+    let input = dir.join("a.npz");
+    npz::write(&input, &[("x".into(), Array::vector(vec![0.0f32; 1000]))]).unwrap();
+    let text = good(&["grad", "-", "--in", input.to_str().unwrap()], SIN);
+    assert_eq!(text, "out_0 f32[]\n  0.0\ngrad_0 f32[1000]\n  [1.0 1.0 1.0 ... 1.0 1.0 1.0]\n");
+}
+
+#[test]
+fn check_finds_nothing_wrong_and_explain_says_what_is_saved() {
+    let text = good(&["check", "-"], SIN);
+    assert!(text.contains("%x"), "{text}");
+    let text = good(&["explain", "-"], SIN);
+    assert!(text.contains("sin") && text.contains("adjoint") && text.contains("Saved for the backward pass"), "{text}");
+}
+
+#[test]
+fn ops_lists_the_set_and_one_of_it() {
+    assert!(good(&["ops"], "").lines().count() > 70);
+    let text = good(&["ops", "mul"], "");
+    assert!(text.contains("linear in operand 0; in operand 1") && text.contains("batch      yes"), "{text}");
+    bad(&["ops", "mull"], "", "did you mean `mul`");
+}
+
+#[test]
+fn mistakes_get_one_clear_message() {
+    bad(&["gard", "x"], "", "did you mean `grad`");
+    bad(&["run"], "", "a FILE is missing");
+    bad(&["run", "no_such_file.tgraph"], "", "cannot read no_such_file.tgraph");
+    bad(&["run", "-@nope"], SIN, "has no module @nope; it has @m, @m_grad");
+    bad(&["grad", "-", "--wrt", "q"], SIN, "%x");
+    bad(&["run", "-"], SIN, "argument %x of @m is missing: an array `x` or `in_0` of type f32[");
+    bad(&["run", "-", "--in", "nowhere.npz"], SIN, "cannot read nowhere.npz");
+    bad(&["run", "-"], "tgraph.module @m {", "1:");
+    bad(&["run", "model.mlir"], "", "StableHLO");
+    let dir = folder("mistakes");
+    let junk = dir.join("junk.npz");
+    std::fs::write(&junk, b"not a zip").unwrap();
+    bad(&["run", "-", "--in", junk.to_str().unwrap()], SIN, "not a readable .npz archive");
+    npz::write(&junk, &[("x".into(), Array::vector(vec![1.0f64]))]).unwrap();
+    bad(&["run", "-", "--in", junk.to_str().unwrap()], SIN, "must be f32[");
+    std::fs::write(dir.join("latin.tgraph"), b"\xff\xfe").unwrap();
+    bad(&["fmt", dir.join("latin.tgraph").to_str().unwrap()], "", "not UTF-8");
+}
+
+#[test]
+fn a_reader_that_closes_early_is_not_an_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_cotangent")).arg("ops").stdout(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}

@@ -1,0 +1,124 @@
+//! The house rules that a program can see: import arrows, file sizes, headers, where `unsafe` may stand.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// Every Rust file of the workspace, with its path from the root.
+fn sources() -> Vec<(String, String)> {
+    let mut out = Vec::new();
+    let mut folders = vec![root().join("crates"), root().join("fuzz")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                if path.file_name().is_some_and(|n| n != "target") {
+                    folders.push(path);
+                }
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                let name = path.strip_prefix(root()).unwrap().to_string_lossy().replace('\\', "/");
+                out.push((name, fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    assert!(out.len() > 50, "the workspace has sources");
+    out.sort();
+    out
+}
+
+fn assert_none(what: &str, bad: Vec<String>) {
+    assert!(bad.is_empty(), "{what}:\n  {}", bad.join("\n  "));
+}
+
+#[test]
+fn every_file_opens_with_what_it_is() {
+    let bad =
+        sources().into_iter().filter(|(_, s)| !s.starts_with("//!") && !s.starts_with("#!")).map(|f| f.0).collect();
+    assert_none("files without a `//!` header", bad);
+}
+
+#[test]
+fn files_stay_readable() {
+    let long = |(name, s): (String, String)| {
+        let n = s.lines().count();
+        (n > 800).then(|| format!("{name}: {n} lines"))
+    };
+    assert_none("files over 800 lines", sources().into_iter().filter_map(long).collect());
+}
+
+#[test]
+fn arrows_point_one_way() {
+    let allowed: &[(&str, &[&str])] = &[
+        ("core", &[]),
+        ("kernels", &[]),
+        ("cpu", &["core", "kernels"]),
+        ("stablehlo", &["core"]),
+        ("einsum", &[]),
+        ("cotangent", &["core", "cpu", "einsum", "stablehlo"]),
+        ("cli", &["cotangent"]),
+    ];
+    let mut bad = Vec::new();
+    for entry in fs::read_dir(root().join("crates")).unwrap().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let manifest = fs::read_to_string(entry.path().join("Cargo.toml")).unwrap();
+        let Some((_, may)) = allowed.iter().find(|(n, _)| *n == name) else {
+            bad.push(format!("{name}: not in the table of this test"));
+            continue;
+        };
+        // Only what the library itself needs: tests may look anywhere.
+        let needs = manifest.split("[dev-dependencies]").next().unwrap();
+        for line in needs.lines().filter(|l| l.starts_with("cotangent")) {
+            let dep = line.split(['.', ' ', '=']).next().unwrap();
+            let dep = dep.strip_prefix("cotangent-").unwrap_or("cotangent");
+            if dep != name && !may.contains(&dep) {
+                bad.push(format!("{name} imports {dep}"));
+            }
+        }
+    }
+    assert_none("imports against the arrows", bad);
+}
+
+#[test]
+fn unsafe_stands_in_kernels_and_cpu_with_its_reason() {
+    let mut bad = Vec::new();
+    for (name, text) in sources().iter().filter(|(n, _)| !n.ends_with("tests/tidy.rs")) {
+        let lines: Vec<&str> = text.lines().collect();
+        for (i, line) in lines.iter().enumerate() {
+            let code = line.split("//").next().unwrap();
+            if !(code.contains("unsafe {") || code.contains("unsafe fn") || code.contains("unsafe impl")) {
+                continue;
+            }
+            if !(name.starts_with("crates/kernels/") || name.starts_with("crates/cpu/")) {
+                bad.push(format!("{name}:{}: unsafe outside kernels and cpu", i + 1));
+            }
+            let reason = |l: &&str| l.contains("SAFETY") || l.contains("# Safety");
+            if !lines[i.saturating_sub(8)..=i].iter().any(reason) {
+                bad.push(format!("{name}:{}: no SAFETY comment", i + 1));
+            }
+        }
+    }
+    assert_none("unsafe", bad);
+}
+
+#[test]
+fn nothing_is_left_for_later_without_an_owner() {
+    let words = [
+        concat!("TO", "DO"),
+        concat!("FIX", "ME"),
+        concat!("XX", "X"),
+        concat!("unimpl", "emented!"),
+        concat!("to", "do!("),
+    ];
+    let mut bad = Vec::new();
+    for (name, text) in sources() {
+        for (i, line) in text.lines().enumerate() {
+            if words.iter().any(|w| line.contains(w)) {
+                bad.push(format!("{name}:{}: {}", i + 1, line.trim()));
+            }
+        }
+    }
+    assert_none("left for later", bad);
+}

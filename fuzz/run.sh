@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Runs a fuzz target on the stable toolchain: fuzz/run.sh text|graphs [libFuzzer options]
+# A crash is written to the current folder; minimise it, and add it under tests/regressions.
+set -euo pipefail
+cd "$(dirname "$0")"
+target=$1
+shift
+export RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+-Cllvm-args=-sanitizer-coverage-trace-compares"
+mkdir -p "corpus/$target"
+[ "$target" = text ] && cp -n ../examples/*.tgraph ../tests/graphs/*.tgraph "corpus/$target/" 2>/dev/null || true
+exec cargo run --release --target "$(rustc -vV | sed -n 's/^host: //p')" --bin "$target" -- "corpus/$target" "$@"
