@@ -114,6 +114,9 @@ impl std::ops::AddAssign for Cost {
 /// What [`Primitive::linearize`] returns: the results, and the tangent of each (`None`: zero).
 pub type Linearized = (Vals, Vec<Option<Lv>>);
 
+/// What [`Primitive::jvp`] returns: the results, and the tangent of each (`None`: zero).
+pub type Jvp = (Vals, Vec<Option<Val>>);
+
 /// A body with only the marked results: see [`Primitive::narrow`].
 pub type Narrow<'a> = dyn FnMut(&Arc<Function>, &[bool]) -> Arc<Function> + 'a;
 
@@ -146,6 +149,13 @@ pub trait Primitive: Debug + Send + Sync + 'static {
 
     /// The operation at `x` and its derivative in direction `t` (`None`: zero; at least one is not).
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized>;
+
+    /// Results and tangents at once, for operations with bodies, which then save nothing for forward mode; `None`: by
+    /// [`Primitive::linearize`].
+    fn jvp(&self, cx: &dyn Emit, x: &[Val], t: &[Option<Val>]) -> Option<Result<Jvp>> {
+        let _ = (cx, x, t);
+        None
+    }
 
     /// For cotangents of the results (`None`: zero; at least one is not), the cotangent of each linear operand.
     /// Entries of ordinary operands are ignored.

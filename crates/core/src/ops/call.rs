@@ -16,7 +16,7 @@ use crate::bail;
 use crate::emit::Emit;
 use crate::error::Result;
 use crate::graph::{Builder, Function};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Narrow, Primitive, Sample, Val, Vals};
+use crate::primitive::{Arg, Batched, Cost, Jvp, Linearized, Narrow, Primitive, Sample, Val, Vals};
 use crate::reference;
 use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv, Operand, Saving, Session};
@@ -94,6 +94,15 @@ impl Primitive for Call {
             dy = cx.apply(self.of(lin.linear.clone()), &operands).to_vec();
         }
         Ok((Vals::from_slice(&y[..n]), spread(&lin.out_active, &dy)))
+    }
+
+    fn jvp(&self, cx: &dyn Emit, x: &[Val], t: &[Option<Val>]) -> Option<Result<Jvp>> {
+        let f = self.specialized(cx.session(), &cx.types(x));
+        Some(cx.session().jvp_region(&f, &mask(t)).map(|body| {
+            let y = cx.emit(self.of(body.func.clone()), &[x, &some(t)].concat());
+            let (y, dy) = y.split_at(body.out_active.len());
+            (Vals::from_slice(y), spread(&body.out_active, dy))
+        }))
     }
 
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {

@@ -15,7 +15,7 @@ use crate::emit::Emit;
 use crate::error::Result;
 use crate::for_dtype;
 use crate::graph::{Function, Rename};
-use crate::primitive::{Batched, Primitive, Val};
+use crate::primitive::{Batched, Jvp, Primitive, Val};
 use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv, Operand, RegionBatch, RegionLin, Residual, Saving, Session};
 use std::sync::Arc;
@@ -175,6 +175,81 @@ impl LoopLin {
                 });
             carry.chain(ys.iter().flatten().copied()).collect()
         })
+    }
+}
+
+/// A loop body in forward mode: `consts.., dconsts.., carry.., dcarry.., x.., dx.. -> carry.., dcarry.., y.., dy..`.
+pub(crate) struct LoopJvp {
+    pub body: Arc<Function>,
+    /// Which parameters of the original body have a tangent.
+    active: Vec<bool>,
+    /// Which results do.
+    out: Vec<bool>,
+    consts: usize,
+    carry: usize,
+}
+
+impl LoopJvp {
+    pub fn new(
+        session: &Session,
+        body: &Arc<Function>,
+        consts: usize,
+        carry: usize,
+        mut active: Vec<bool>,
+    ) -> Result<LoopJvp> {
+        let jvp = loop {
+            let jvp = session.jvp_region(body, &active)?;
+            let late: Vec<usize> = (0..carry).filter(|&k| jvp.out_active[k] && !active[consts + k]).collect();
+            if late.is_empty() {
+                break jvp;
+            }
+            late.into_iter().for_each(|k| active[consts + k] = true);
+        };
+        let n = jvp.out_active.len();
+        let out: Vec<bool> = active[consts..consts + carry].iter().chain(&jvp.out_active[carry..]).copied().collect();
+        let types = body.param_types();
+        let wrapped = rewrap(session, &jvp.func.name, &[&jvp.func], |b| {
+            let (mut x, mut t) = (Vec::new(), Vec::new());
+            for part in [0..consts, consts..consts + carry, consts + carry..types.len()] {
+                x.extend(params(b, &types[part.clone()]));
+                let moving: Vec<Type> = part.filter(|&i| active[i]).map(|i| types[i].clone()).collect();
+                t.extend(params(b, &moving));
+            }
+            let cx: &dyn Emit = b;
+            let y = cx.inline(&jvp.func, &[x, t].concat());
+            let dy = spread(&jvp.out_active, &y[n..]);
+            let dy = |k: usize| dy[k].unwrap_or_else(|| cx.zeros(body.ty(body.results()[k])));
+            let moving = |part: std::ops::Range<usize>| part.filter(|&k| out[k]).map(dy).collect::<Vec<_>>();
+            [&y[..carry], &moving(0..carry), &y[carry..n], &moving(carry..n)].concat()
+        })?;
+        Ok(LoopJvp { body: wrapped, active, out, consts, carry })
+    }
+
+    /// How many constants and carries have a tangent.
+    pub fn moving(&self) -> (usize, usize) {
+        let count = |m: &[bool]| m.iter().filter(|a| **a).count();
+        (count(&self.active[..self.consts]), count(&self.out[..self.carry]))
+    }
+
+    /// Operands in the order of the parameters, from those of the original body and their tangents.
+    pub fn operands(&self, cx: &dyn Emit, x: &[Val], t: &[Option<Val>]) -> Vec<Val> {
+        let mut all = Vec::new();
+        for part in [0..self.consts, self.consts..self.consts + self.carry, self.consts + self.carry..x.len()] {
+            all.extend_from_slice(&x[part.clone()]);
+            let moving = part.filter(|&i| self.active[i]);
+            all.extend(moving.map(|i| t[i].unwrap_or_else(|| cx.zeros(&cx.ty(x[i])))));
+        }
+        all
+    }
+
+    /// Results of the original body, and their tangents, from the results of the loop.
+    pub fn split(&self, y: &[Val]) -> Jvp {
+        let (nk, n) = (self.carry, self.out.len());
+        let moving = self.moving().1;
+        let (carry, ys) = y.split_at(nk + moving);
+        let (ys, dys) = ys.split_at(n - nk);
+        let dy = spread(&self.out, &[&carry[nk..], dys].concat());
+        (carry[..nk].iter().chain(ys).copied().collect(), dy)
     }
 }
 

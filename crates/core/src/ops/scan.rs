@@ -12,7 +12,7 @@
 //! ```
 
 use super::body::{check_operands, check_results, mask, params, rewrap, some, spread};
-use super::loops::{LoopLin, batch_body, check_carries, row, stack, swap};
+use super::loops::{LoopJvp, LoopLin, batch_body, check_carries, row, stack, swap};
 use super::support::bytes;
 use super::{Entry, Op, Spelled};
 use crate::array::Array;
@@ -22,7 +22,7 @@ use crate::dtype::DType;
 use crate::emit::Emit;
 use crate::error::Result;
 use crate::graph::{Builder, Function};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Narrow, Primitive, Sample, Val, Vals};
+use crate::primitive::{Arg, Batched, Cost, Jvp, Linearized, Narrow, Primitive, Sample, Val, Vals};
 use crate::reference;
 use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv, Session};
@@ -117,6 +117,16 @@ impl Primitive for Scan {
             false => vec![None; n],
         };
         Ok((Vals::from_slice(&y[..n]), dy))
+    }
+
+    fn jvp(&self, cx: &dyn Emit, x: &[Val], t: &[Option<Val>]) -> Option<Result<Jvp>> {
+        let loops = LoopJvp::new(cx.session(), &self.body, self.consts, self.carry, mask(t));
+        Some(loops.map(|l| {
+            let (consts, carry) = l.moving();
+            let (consts, carry) = (self.consts + consts, self.carry + carry);
+            let scan = Scan { body: l.body.clone(), consts, carry, ..self.clone() };
+            l.split(&cx.emit(scan.into(), &l.operands(cx, x, t)))
+        }))
     }
 
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {

@@ -16,7 +16,7 @@ use crate::dtype::{DType, Kind};
 use crate::emit::Emit;
 use crate::error::Result;
 use crate::graph::{Builder, Function};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Narrow, Primitive, Sample, Val, Vals};
+use crate::primitive::{Arg, Batched, Cost, Jvp, Linearized, Narrow, Primitive, Sample, Val, Vals};
 use crate::reference;
 use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv, Operand, RegionLin, Residual, Saving, Session};
@@ -131,6 +131,10 @@ impl Primitive for Switch {
         Ok((Vals::from_slice(&y[..n]), spread(&out, &dy)))
     }
 
+    fn jvp(&self, cx: &dyn Emit, x: &[Val], t: &[Option<Val>]) -> Option<Result<Jvp>> {
+        Some(self.forward(cx, x, t))
+    }
+
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
         let session = cx.session();
         let linear: Vec<bool> = x[1..].iter().map(Arg::is_linear).collect();
@@ -144,18 +148,7 @@ impl Primitive for Switch {
         let types: Vec<Type> = x[1..].iter().filter(|a| a.is_linear()).map(|a| a.ty(cx)).collect();
         let branches = back
             .iter()
-            .map(|b| {
-                if b.out_nonzero == out {
-                    return Ok(b.func.clone());
-                }
-                rewrap(session, &b.func.name, &[&b.func], |cx| {
-                    let x = params(cx, &b.func.param_types());
-                    let cx: &dyn Emit = cx;
-                    let y = spread(&b.out_nonzero, &cx.inline(&b.func, &x));
-                    let wanted = y.into_iter().zip(&types).zip(&out).filter(|(_, o)| **o);
-                    wanted.map(|((y, t), _)| y.unwrap_or_else(|| cx.zeros(t))).collect()
-                })
-            })
+            .map(|b| padded(session, &b.func, 0, &b.out_nonzero, &out, &types))
             .collect::<Result<Vec<_>>>()?;
         let operands: Vec<Val> = x.iter().filter_map(Arg::val).chain(some(ct)).collect();
         let y = if out.contains(&true) { cx.emit(self.of(branches), &operands) } else { Vals::new() };
@@ -201,6 +194,21 @@ impl Primitive for Switch {
 }
 
 impl Switch {
+    fn forward(&self, cx: &dyn Emit, x: &[Val], t: &[Option<Val>]) -> Result<Jvp> {
+        let session = cx.session();
+        let active = mask(&t[1..]);
+        let bodies = self.branches.iter().map(|b| session.jvp_region(b, &active)).collect::<Result<Vec<_>>>()?;
+        let n = self.results();
+        let out = bodies.iter().fold(vec![false; n], |a, b| or(&a, &b.out_active));
+        let types = self.branches[0].result_types();
+        let branches = bodies
+            .iter()
+            .map(|b| padded(session, &b.func, n, &b.out_active, &out, &types))
+            .collect::<Result<Vec<_>>>()?;
+        let y = cx.emit(self.of(branches), &[x, &some(t)].concat());
+        Ok((Vals::from_slice(&y[..n]), spread(&out, &y[n..])))
+    }
+
     /// Every branch on the whole batch, and per batch element the result of the one it chose.
     fn choose_each(&self, cx: &dyn Emit, size: &Dim, branches: &[Arc<Function>], x: &[Val]) -> Vec<Val> {
         let index = x[0];
@@ -226,6 +234,29 @@ impl Switch {
         }
         y.unwrap_or_default()
     }
+}
+
+/// A body whose results from `first` on are those that it `has`, with zeros for others that are wanted.
+fn padded(
+    session: &Session,
+    f: &Arc<Function>,
+    first: usize,
+    has: &[bool],
+    wanted: &[bool],
+    types: &[Type],
+) -> Result<Arc<Function>> {
+    if has == wanted {
+        return Ok(f.clone());
+    }
+    rewrap(session, &f.name, &[f], |b| {
+        let x = params(b, &f.param_types());
+        let cx: &dyn Emit = b;
+        let mut y = cx.inline(f, &x);
+        let have = spread(has, &y.split_off(first));
+        let rest = have.into_iter().zip(types).zip(wanted).filter(|(_, w)| **w);
+        y.extend(rest.map(|((v, t), _)| v.unwrap_or_else(|| cx.zeros(t))));
+        y
+    })
 }
 
 /// Where the branches put what they save: one list of slots for all.

@@ -12,7 +12,7 @@
 //! is false there. The steps of the linear scan do nothing where it is.
 
 use super::body::{check_operands, check_results, mask, params, rewrap};
-use super::loops::{LoopLin, batch_body, check_carries, stack, swap};
+use super::loops::{LoopJvp, LoopLin, batch_body, check_carries, stack, swap};
 use super::support::bytes;
 use super::{Comparison, Entry, Op, Reduction, Spelled};
 use crate::array::Array;
@@ -22,7 +22,7 @@ use crate::dtype::DType;
 use crate::emit::Emit;
 use crate::error::Result;
 use crate::graph::{Builder, Function};
-use crate::primitive::{Arg, Batched, Cost, Linearized, Narrow, Primitive, Sample, Val, no_rule};
+use crate::primitive::{Arg, Batched, Cost, Jvp, Linearized, Narrow, Primitive, Sample, Val, no_rule};
 use crate::reference;
 use crate::shape::{Dim, Env, Sym, Type};
 use crate::transform::{Lin, Lv, Session};
@@ -164,6 +164,10 @@ impl Primitive for While {
         Ok((y, dy))
     }
 
+    fn jvp(&self, cx: &dyn Emit, x: &[Val], t: &[Option<Val>]) -> Option<Result<Jvp>> {
+        Some(self.forward(cx, x, t))
+    }
+
     fn transpose(&self, _: &dyn Emit, _: &[Arg], _: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
         // The linear program of a while is a scan.
         Err(no_rule(self, "transpose"))
@@ -243,6 +247,28 @@ impl Primitive for While {
 }
 
 impl While {
+    fn forward(&self, cx: &dyn Emit, x: &[Val], t: &[Option<Val>]) -> Result<Jvp> {
+        let (of_cond, of_body) = x.split_at(self.cond_consts);
+        let t = &t[self.cond_consts..];
+        let l = LoopJvp::new(cx.session(), &self.body, self.body_consts, self.carry(), mask(t))?;
+        let (consts, carry) = l.moving();
+        // The condition does not look at tangents.
+        let tangents = &l.body.param_types()[l.body.params().len() - carry..];
+        let cond = rewrap(cx.session(), &self.cond.name, &[&self.cond], |b| {
+            let x = params(b, &self.cond.param_types());
+            params(b, tangents);
+            (b as &dyn Emit).inline(&self.cond, &x)
+        })?;
+        let body_consts = self.body_consts + consts;
+        let new = While { cond, body: l.body.clone(), body_consts, ..self.clone() };
+        let mut y = cx.emit(new.into(), &[of_cond, &l.operands(cx, of_body, t)].concat());
+        let alive = self.saves.is_some().then(|| y.pop()).flatten();
+        let (mut y, mut dy) = l.split(&y);
+        y.extend(alive);
+        dy.extend(alive.map(|_| None));
+        Ok((y, dy))
+    }
+
     /// The batched loop that runs while any element does. Its body takes the constants of the condition too.
     fn waiting(&self, session: &Session, cond: &Arc<Function>, body: &Arc<Function>) -> Result<While> {
         let (nc, nb, nk) = (self.cond_consts, self.body_consts, self.carry());

@@ -7,9 +7,14 @@ use crate::transform::Session;
 
 /// The function without equations that no result needs. Parameters stay. O(equations).
 pub fn dce(f: &Function) -> Function {
-    let need = f.needed(None);
+    dce_keeping(f, &[]).0
+}
+
+/// As [`dce`], keeping these values too; and where each value went (poison: it is gone).
+pub(crate) fn dce_keeping(f: &Function, keep: &[Val]) -> (Function, Vec<Val>) {
+    let need = f.needed_for(None, keep);
     if f.eqns().iter().all(|e| e.results().any(|r| need[r.index()])) {
-        return f.clone();
+        return (f.clone(), f.vals().collect());
     }
     let b = Builder::new(&f.name, Session::default());
     let mut map = vec![Val::POISON; f.len()];
@@ -27,5 +32,5 @@ pub fn dce(f: &Function) -> Function {
         }
     }
     let results: Vec<Val> = f.results().iter().map(|r| map[r.index()]).collect();
-    b.finish(&results).expect("the same equations have the same types")
+    (b.finish(&results).expect("the same equations have the same types"), map)
 }

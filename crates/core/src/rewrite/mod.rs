@@ -12,6 +12,7 @@ mod dce;
 mod fold;
 
 pub use dce::dce;
+pub(crate) use dce::dce_keeping;
 
 use crate::emit::Emit;
 use crate::graph::{Builder, Function};

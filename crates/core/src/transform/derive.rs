@@ -1,6 +1,7 @@
 //! The transforms people ask for: jvp, vjp, grad, hvp, jacobian, hessian; each returns an ordinary function.
 
 use super::batch::batch;
+use super::forward::{Forward, forward_into};
 use super::linear::{LinearProgram, Lv};
 use super::linearize::{linearize_into, replay};
 use super::session::AdContext;
@@ -10,6 +11,7 @@ use crate::emit::Emit;
 use crate::error::Result;
 use crate::graph::{Builder, Function, unbound};
 use crate::primitive::Val;
+use crate::rewrite::dce_keeping;
 use crate::shape::{Dim, Shape, Type};
 use std::cell::RefCell;
 
@@ -90,33 +92,48 @@ pub fn jvp_derived(ad: &AdContext, f: &Function, wrt: Wrt<'_>, primal: bool) -> 
     let b = Builder::deriving(&format!("{}_jvp", f.name), &ad.session(), &[f]);
     let cx: &dyn Emit = &b;
     let args = params_of(&b, f);
-    let program = RefCell::new(LinearProgram::default());
-    let mut seeds = Vec::new();
-    let mut inputs = Vec::new();
-    for (i, &v) in wrt.iter().enumerate() {
-        let t = b.param(f.ty(v).clone(), Some(&fresh_name(f, "t_", v, i)));
-        let l = program.borrow_mut().input(f.ty(v).clone());
-        seeds.push((v, l));
-        inputs.push((l, t));
-    }
+    let seeds: Vec<(Val, Val)> =
+        wrt.iter().enumerate().map(|(i, &v)| (v, b.param(f.ty(v).clone(), Some(&fresh_name(f, "t_", v, i))))).collect();
     let wanted: Option<Vec<bool>> =
         (!primal).then(|| f.results().iter().map(|&r| f.ty(r).dtype.has_tangent()).collect());
-    let lin = linearize_into(&b, &program, f, &args, &seeds, wanted.as_deref())?;
+    let bodies = f.eqns().iter().any(|e| !e.op.regions().is_empty());
+    let run = if bodies { forward_into } else { linearize_and_replay };
+    let lin = run(&b, f, &args, &seeds, wanted.as_deref())?;
     keep_names(&b, f, &lin.map);
     let mut results = if primal { lin.outs.clone() } else { Vec::new() };
-    let active: Vec<Lv> = lin.tangents.iter().flatten().copied().collect();
-    let mut tangents = replay(&b, &program.into_inner(), &inputs, &active, &|v| v).into_iter();
-    for (i, &r) in f.results().iter().enumerate() {
+    for (t, &r) in lin.tangents.iter().zip(f.results()) {
         if f.ty(r).dtype.has_tangent() {
-            results.push(match lin.tangents[i] {
-                Some(_) => tangents.next().expect("one per active result"),
-                None => cx.zeros(f.ty(r)),
-            });
+            results.push(t.unwrap_or_else(|| cx.zeros(f.ty(r))));
         }
     }
     let session = b.session().clone();
-    let f = session.legalize(&b.finish(&results)?)?;
-    Ok(Derived { f, map: lin.map })
+    let (mut g, mut map) = (b.finish(&results)?, lin.map);
+    if g.pending() {
+        // What cannot be run forward is no matter where nobody needs it.
+        let keep: Vec<Val> = wrt.iter().filter_map(|v| map[v.index()]).collect();
+        let (live, moved) = dce_keeping(&g, &keep);
+        map.iter_mut().for_each(|v| *v = v.map(|v| moved[v.index()]));
+        g = session.legalize(&live)?;
+    }
+    Ok(Derived { f: g, map })
+}
+
+/// Forward mode as replay of the linear program: all values first, then the tangents that the results need.
+fn linearize_and_replay(
+    cx: &dyn Emit,
+    f: &Function,
+    args: &[Val],
+    seeds: &[(Val, Val)],
+    wanted: Option<&[bool]>,
+) -> Result<Forward> {
+    let program = RefCell::new(LinearProgram::default());
+    let inputs: Vec<(Lv, Val)> = seeds.iter().map(|&(v, t)| (program.borrow_mut().input(f.ty(v).clone()), t)).collect();
+    let linear_seeds: Vec<(Val, Lv)> = seeds.iter().zip(&inputs).map(|(s, i)| (s.0, i.0)).collect();
+    let lin = linearize_into(cx, &program, f, args, &linear_seeds, wanted)?;
+    let active: Vec<Lv> = lin.tangents.iter().flatten().copied().collect();
+    let mut vals = replay(cx, &program.into_inner(), &inputs, &active, &|v| v).into_iter();
+    let tangents = lin.tangents.iter().map(|t| t.and_then(|_| vals.next())).collect();
+    Ok(Forward { outs: lin.outs, tangents, map: lin.map })
 }
 
 /// How the cotangents of a reverse pass are given.

@@ -44,6 +44,7 @@ pub fn linearize_into(
     for &(v, t) in seeds {
         seed[v.index()] = lin.sum_opt(seed[v.index()], Some(t));
     }
+    let reached: Vec<bool> = seed.iter().map(Option::is_some).collect();
     for (&p, &a) in f.params().iter().zip(args) {
         map[p.index()] = Some(a);
         tangents[p.index()] = seed[p.index()];
@@ -70,8 +71,9 @@ pub fn linearize_into(
             }
         } else {
             let session = cx.session().clone();
-            let (y, dy) =
-                session.linearize(&op, &lin, &x, &t).map_err(|err| decorate(err, f, e.loc, &seed, e, "linearize"))?;
+            let (y, dy) = session
+                .linearize(&op, &lin, &x, &t)
+                .map_err(|err| decorate(err, f, e.loc, &reached, e, "linearize"))?;
             check(f, e, &y, &dy, cx, &lin)?;
             for ((r, y), dy) in e.results().zip(y).zip(dy) {
                 map[r.index()] = Some(y);
@@ -91,7 +93,7 @@ pub fn linearize_into(
 }
 
 /// A rule must return one result and one tangent per result, of the result's type.
-fn check(
+pub(super) fn check(
     f: &Function,
     e: &crate::graph::Eqn,
     y: &[Val],
@@ -122,11 +124,11 @@ fn check(
 }
 
 /// Adds the place, the mode and the path from `wrt` to an error of a rule.
-fn decorate(
+pub(super) fn decorate(
     err: Error,
     f: &Function,
     loc: crate::error::Loc,
-    seed: &[Option<Lv>],
+    seeded: &[bool],
     e: &crate::graph::Eqn,
     mode: &str,
 ) -> Error {
@@ -134,7 +136,7 @@ fn decorate(
         return err.at(loc);
     }
     // Walk back from the equation, always to an operand that a seed reaches.
-    let mut reached: Vec<bool> = seed.iter().map(Option::is_some).collect();
+    let mut reached = seeded.to_vec();
     for e in f.eqns() {
         let on = f.operands(e).iter().any(|v| reached[v.index()]);
         for r in e.results() {
@@ -145,7 +147,7 @@ fn decorate(
     let mut at = f.operands(e).iter().copied().find(|v| reached[v.index()]);
     while let Some(v) = at {
         match f.def(v) {
-            Def::Eqn(i) if seed[v.index()].is_none() && path.len() < 12 => {
+            Def::Eqn(i) if !seeded[v.index()] && path.len() < 12 => {
                 let e = &f.eqns()[i];
                 path.push(e.op.name().to_owned());
                 at = f.operands(e).iter().copied().find(|v| reached[v.index()]);

@@ -11,6 +11,7 @@
 
 mod batch;
 mod derive;
+mod forward;
 mod linear;
 mod linearity;
 mod linearize;
@@ -23,6 +24,7 @@ pub use derive::{
     Derived, Direction, Seed, Wrt, adjoint, check_scalar_loss, grad, hessian, holomorphic_derivative, hvp, hvp_reverse,
     is_scalar_loss, jacobian, jvp, jvp_derived, linear_transpose, to_jax_convention, value_and_grad, vjp, vjp_derived,
 };
+pub use forward::RegionJvp;
 pub use linear::{Lin, LinEqn, LinearProgram, Lv, Operand};
 pub(crate) use linearity::{is_linear, trace_linear};
 pub use linearize::{linearize_into, replay};

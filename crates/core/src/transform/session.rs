@@ -1,12 +1,13 @@
 //! Rules owned explicitly: [`AdContext`] holds what a crate adds, a [`Session`] is one transform at work.
 
+use super::forward::RegionJvp;
 use super::linear::{Lin, Lv};
 use super::region::{RegionBatch, RegionLin, RegionTranspose, Saving};
 use crate::emit::Emit;
 use crate::error::Result;
 use crate::graph::Function;
 use crate::ops::{self, Op};
-use crate::primitive::{Arg, Batched, Linearized, Val};
+use crate::primitive::{Arg, Batched, Jvp, Linearized, Val};
 use crate::shape::{Dim, Sym, Type};
 use rustc_hash::FxHashMap;
 use std::hash::{Hash, Hasher};
@@ -114,6 +115,7 @@ pub(super) struct Memo {
     pub linearized: FxHashMap<(FnKey, Vec<bool>, Saving), Arc<RegionLin>>,
     pub transposed: FxHashMap<(FnKey, Vec<bool>, Vec<bool>), Arc<RegionTranspose>>,
     pub batched: FxHashMap<(FnKey, Vec<bool>, Vec<bool>, Dim), Arc<RegionBatch>>,
+    pub forward: FxHashMap<(FnKey, Vec<bool>), Arc<RegionJvp>>,
     pub legal: FxHashMap<FnKey, Arc<Function>>,
     pub specialized: FxHashMap<(FnKey, Vec<(Sym, Dim)>), Arc<Function>>,
 }
@@ -160,6 +162,11 @@ impl Session {
     /// Linearizes one operation by the rule in force.
     pub fn linearize(&self, op: &Op, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
         self.rule(op).and_then(|r| r.linearize(op, cx, x, t)).unwrap_or_else(|| op.linearize(cx, x, t))
+    }
+
+    /// Runs one operation in forward mode, if it has its own and no rule was added for it.
+    pub fn jvp(&self, op: &Op, cx: &dyn Emit, x: &[Val], t: &[Option<Val>]) -> Option<Result<Jvp>> {
+        if self.rule(op).is_some() { None } else { op.jvp(cx, x, t) }
     }
 
     /// Transposes one operation by the rule in force.

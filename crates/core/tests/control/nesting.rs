@@ -86,3 +86,21 @@ fn unused_results_of_loops_and_branches_go() {
         g = simplify(&vjp(&ad(), &g.clone().with_results(&g.results()[..1]), &wrt).unwrap());
     }
 }
+
+#[test]
+fn forward_mode_saves_nothing() {
+    // One loop over values and tangents, not two with a stack between them; in bodies too.
+    let f = build(&[f64s(&[]), f64s(&[])], |cx, x| {
+        let n = cx.full(&Type::scalar(DType::I64), 5i64);
+        cx.fori(0, n, &x[..1], &x[1..], |cx, w, _, c| {
+            cx.scan(w, c, &[], &Dim::Const(3), false, |cx, w, c, _| (vec![cx.sin(cx.mul(c[0], w[0]))], vec![])).0
+        })
+    });
+    let j = jvp(&ad(), &f, f.params()).unwrap();
+    assert_eq!((count(&j, "while"), count(&j, "scan"), count(&j, "switch")), (1, 1, 0));
+    let stacks = |e: &cotangent_core::graph::Eqn| matches!(&e.op, cotangent_core::Op::While(w) if w.saves.is_some());
+    assert!(!j.eqns().iter().any(stacks));
+    // A gradient keeps what its backward pass needs, and its derivative adds only tangents of that.
+    let h = hvp(&ad(), &f, f.params()).unwrap();
+    assert_eq!(count(&simplify(&h), "while"), 1);
+}

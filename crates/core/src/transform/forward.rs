@@ -1,0 +1,134 @@
+//! Forward mode through bodies: values and tangents side by side, so that loops save nothing for it.
+//!
+//! Linearizing a loop makes two: one that saves residuals, and a linear one that reads them. Where the linear part is run
+//! forward at once, one loop over values and tangents does both. Operations with bodies say how
+//! ([`Primitive::jvp`](crate::Primitive::jvp)); all others go through `linearize`, equation by equation.
+
+use super::linear::{Lin, LinearProgram, Lv};
+use super::linearize::{check, decorate, replay};
+use super::session::{FnKey, Session};
+use crate::emit::Emit;
+use crate::error::Result;
+use crate::graph::{Builder, Eqn, Function, Rename};
+use crate::ops::Op;
+use crate::primitive::{Jvp, Val};
+use crate::rewrite::dce;
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// What [`forward_into`] wrote.
+pub(super) struct Forward {
+    pub outs: Vec<Val>,
+    pub tangents: Vec<Option<Val>>,
+    /// The new value of each value of the function that was needed.
+    pub map: Vec<Option<Val>>,
+}
+
+/// A body in forward mode.
+#[derive(Debug)]
+pub struct RegionJvp {
+    /// Parameters of the body, tangents of the active ones -> its results, tangents of those that have one.
+    pub func: Arc<Function>,
+    /// Which results have a tangent.
+    pub out_active: Vec<bool>,
+}
+
+/// Writes `f` applied to `args`, and its tangents. `seeds` and `wanted` are as in
+/// [`linearize_into`](super::linearize_into). O(equations).
+pub(super) fn forward_into(
+    cx: &dyn Emit,
+    f: &Function,
+    args: &[Val],
+    seeds: &[(Val, Val)],
+    wanted: Option<&[bool]>,
+) -> Result<Forward> {
+    let session = cx.session().clone();
+    let needed = f.needed_for(wanted, &seeds.iter().map(|s| s.0).collect::<Vec<_>>());
+    let add = |a: Option<Val>, b: Option<Val>| match (a, b) {
+        (Some(a), Some(b)) => Some(cx.emit(session.sum(), &[a, b])[0]),
+        (a, b) => a.or(b),
+    };
+    let mut seed: Vec<Option<Val>> = vec![None; f.len()];
+    for &(v, t) in seeds {
+        seed[v.index()] = add(seed[v.index()], Some(t));
+    }
+    let reached: Vec<bool> = seed.iter().map(Option::is_some).collect();
+    let mut map: Vec<Option<Val>> = vec![None; f.len()];
+    let mut tangents = vec![None; f.len()];
+    for (p, &a) in f.params().iter().zip(args) {
+        map[p.index()] = Some(a);
+        tangents[p.index()] = seed[p.index()];
+    }
+    let mut rename = Rename::default();
+    for e in f.eqns().iter().filter(|e| e.results().any(|r| needed[r.index()])) {
+        let x: Vec<Val> = f.operands(e).iter().map(|v| map[v.index()].expect("operands precede")).collect();
+        let t: Vec<Option<Val>> = f.operands(e).iter().map(|v| tangents[v.index()]).collect();
+        cx.set_loc(e.loc);
+        let op = rename.op(cx, &e.op);
+        if t.iter().all(Option::is_none) {
+            for (r, y) in e.results().zip(cx.emit(op.into_owned(), &x)) {
+                map[r.index()] = Some(y);
+            }
+        } else {
+            let step = step(cx, &session, f, e, &op, &x, &t);
+            let (y, dy) = step.map_err(|err| decorate(err, f, e.loc, &reached, e, "jvp"))?;
+            for ((r, y), dy) in e.results().zip(y).zip(dy) {
+                map[r.index()] = Some(y);
+                tangents[r.index()] = dy.filter(|_| f.ty(r).dtype.has_tangent());
+            }
+        }
+        for r in e.results() {
+            tangents[r.index()] = add(tangents[r.index()], seed[r.index()]);
+        }
+    }
+    let outs = f.results().iter().map(|v| map[v.index()].unwrap_or(Val::POISON)).collect();
+    let tangents = f.results().iter().map(|v| tangents[v.index()]).collect();
+    Ok(Forward { outs, tangents, map })
+}
+
+/// One equation: by the operation's own forward mode, or its linear program run at once.
+fn step(cx: &dyn Emit, session: &Session, f: &Function, e: &Eqn, op: &Op, x: &[Val], t: &[Option<Val>]) -> Result<Jvp> {
+    if let Some(r) = session.jvp(op, cx, x, t) {
+        return r;
+    }
+    let program = RefCell::new(LinearProgram::default());
+    let mut inputs = Vec::new();
+    let lt: Vec<Option<Lv>> = t
+        .iter()
+        .map(|t| {
+            t.map(|t| {
+                let l = program.borrow_mut().input(cx.ty(t));
+                inputs.push((l, t));
+                l
+            })
+        })
+        .collect();
+    let lin = Lin::new(cx, &program);
+    let (y, dy) = session.linearize(op, &lin, x, &lt)?;
+    check(f, e, &y, &dy, cx, &lin)?;
+    let active: Vec<Lv> = dy.iter().flatten().copied().collect();
+    let mut vals = replay(cx, &program.into_inner(), &inputs, &active, &|v| v).into_iter();
+    Ok((y, dy.into_iter().map(|d| d.and_then(|_| vals.next())).collect()))
+}
+
+impl Session {
+    /// A body in forward mode, in the parameters marked active.
+    pub fn jvp_region(&self, f: &Arc<Function>, active: &[bool]) -> Result<Arc<RegionJvp>> {
+        let key = (FnKey(f.clone()), active.to_vec());
+        if let Some(r) = self.memo(|m| m.forward.get(&key).cloned()) {
+            return Ok(r);
+        }
+        let b = Builder::deriving(&format!("{}_jvp", f.name), self, &[f]);
+        let args: Vec<Val> = f.params().iter().map(|&p| b.param(f.ty(p).clone(), f.name_of(p).map(|n| &**n))).collect();
+        let moving = f.params().iter().zip(active).filter(|(_, a)| **a);
+        let seeds: Vec<(Val, Val)> = moving.map(|(&p, _)| (p, b.param(f.ty(p).clone(), None))).collect();
+        let y = forward_into(&b, f, &args, &seeds, None)?;
+        let results: Vec<Val> = y.outs.into_iter().chain(y.tangents.iter().flatten().copied()).collect();
+        let out_active = y.tangents.iter().map(Option::is_some).collect();
+        let func = b.finish(&results)?;
+        let func = Arc::new(if func.pending() { dce(&func) } else { func });
+        let r = Arc::new(RegionJvp { func, out_active });
+        self.memo(|m| m.forward.insert(key, r.clone()));
+        Ok(r)
+    }
+}
