@@ -5,7 +5,8 @@ use cotangent::cpu::CpuBackend;
 use cotangent::runtime::{GraphCompiler, GraphExecutor, TracedTensor};
 use cotangent::{DType, Dim, Result, Tensor};
 
-fn main() -> Result<()> {
+/// The whole example.
+pub fn main() -> Result<()> {
     let compiler = GraphCompiler::new();
     let executor = GraphExecutor::new(CpuBackend::with_threads(1)?);
 

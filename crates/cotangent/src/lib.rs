@@ -14,6 +14,7 @@ mod traced;
 
 pub use closures::Tree;
 pub use cotangent_core::*;
+pub use cotangent_derive::Tree;
 pub use cpu::CpuBackend;
 pub use tensor::{Tensor, TypedTensor};
 pub use traced::{

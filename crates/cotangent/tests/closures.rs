@@ -1,5 +1,6 @@
 //! Closures: the promised names, nesting, control flow and custom rules through this door.
 
+use cotangent::ad::TracedTensorAdExt;
 use cotangent::closures::*;
 use cotangent::{Code, DType, Result, TracedTensor};
 use std::cell::Cell;
@@ -185,6 +186,14 @@ fn loops() {
     close(grad(cube)(at(2.0)), &[12.0]);
     close(grad(grad(cube))(at(2.0)), &[12.0]);
     close(jvp(cube, at(2.0), at(1.0)).map(|r| r.1), &[12.0]);
+    // The same through the trace, where the derivative meets the loop that is there already.
+    let x = at(2.0);
+    let y = cube(x.clone()).unwrap();
+    let g = y.grad(&x).unwrap();
+    close(Ok(g.clone()), &[12.0]);
+    close(g.grad(&x), &[12.0]);
+    close((&y * &g).grad(&x), &[240.0]);
+    close((&y * &y).grad(&y), &[16.0]);
     // 82: no trips.
     let none = |x: T| while_loop(|c: T| c.gt(&at(100.0)), |c: T| &c * &c, x);
     close(grad(none)(at(2.0)), &[1.0]);
@@ -254,4 +263,36 @@ fn checkpoints_change_nothing() {
         assert!(bits(grad(f)(at(x))).same_bits(&bits(grad(checkpoint(f))(at(x)))));
         assert!(bits(grad(grad(f))(at(x))).same_bits(&bits(grad(grad(checkpoint(checkpoint(f))))(at(x)))));
     }
+}
+
+#[derive(cotangent::Tree)]
+struct Layer<W> {
+    weights: W,
+    bias: T,
+}
+
+#[derive(cotangent::Tree)]
+struct Pair(T, [T; 1]);
+
+#[derive(cotangent::Tree)]
+struct Nothing;
+
+#[test]
+fn derived_trees() {
+    let f = |(l, p, _): (Layer<Vec<T>>, Pair, Nothing)| &l.weights[0] * &l.weights[1] + l.bias * p.0 * &p.1[0];
+    let l = Layer { weights: vec![at(2.0), at(3.0)], bias: at(5.0) };
+    let (l, p, Nothing) = grad(f)((l, Pair(at(7.0), [at(11.0)]), Nothing)).unwrap();
+    close(Ok(l.weights[0].clone()), &[3.0]);
+    close(Ok(l.weights[1].clone()), &[2.0]);
+    close(Ok(l.bias), &[77.0]);
+    close(Ok(p.0), &[55.0]);
+    close(Ok(p.1[0].clone()), &[35.0]);
+}
+
+#[path = "../examples/closures.rs"]
+mod example;
+
+#[test]
+fn the_example_runs() {
+    example::main().unwrap();
 }

@@ -264,3 +264,11 @@ fn tensors_travel_between_threads() {
     let handle = std::thread::spawn(move || vals(&y));
     assert_eq!(handle.join().unwrap(), [4.0]);
 }
+
+#[path = "../examples/traced.rs"]
+mod example;
+
+#[test]
+fn the_example_runs() {
+    example::main().unwrap();
+}

@@ -93,6 +93,15 @@ pub fn scan<C: Tree, X: Tree, Y: Tree, R: Returns<Out = (C, Y)>>(
 }
 
 /// As [`scan`], from the last row to the first.
+///
+/// ```
+/// use cotangent::{TracedTensor, closures::scan_reverse};
+/// let xs = TracedTensor::from_vec_row_major(vec![3], vec![1.0, 2.0, 3.0]);
+/// let f = |c: TracedTensor, x: TracedTensor| (&c + &x, &c + &x);
+/// let (_, sums) = scan_reverse(f, TracedTensor::scalar(0.0), xs)?;
+/// assert_eq!(sums.to_tensor()?.to_vec::<f64>()?, [6.0, 5.0, 3.0]);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
 #[track_caller]
 pub fn scan_reverse<C: Tree, X: Tree, Y: Tree, R: Returns<Out = (C, Y)>>(
     f: impl FnOnce(C, X) -> R,

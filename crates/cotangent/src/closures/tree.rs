@@ -16,6 +16,19 @@ use std::fmt::{Debug, Write};
 /// assert_eq!(g["b"].to_tensor()?.item::<f64>()?, 9.0);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
+///
+/// A struct of trees becomes one by `#[derive(Tree)]`:
+///
+/// ```
+/// use cotangent::{TracedTensor, Tree, closures::grad};
+/// #[derive(Tree)]
+/// struct Line { slope: TracedTensor, offset: TracedTensor }
+/// let g = grad(|l: Line| (l.slope * 3.0 + l.offset).powi(2));
+/// let g = g(Line { slope: TracedTensor::scalar(1.0), offset: TracedTensor::scalar(-1.0) })?;
+/// assert_eq!(g.slope.to_tensor()?.item::<f64>()?, 12.0);
+/// assert_eq!(g.offset.to_tensor()?.item::<f64>()?, 4.0);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
 pub trait Tree: Sized {
     /// The tensors, in order.
     fn leaves<'a>(&'a self, out: &mut Vec<&'a TracedTensor>);

@@ -11,6 +11,16 @@ use cotangent_core::transform::{Derived, RuleSet, Seed, check_scalar_loss, jvp_d
 use std::ops::Deref;
 
 /// The rules that derivatives are derived with. There is no global: [`TracedTensorAdExt`] uses the default one.
+///
+/// ```
+/// use cotangent::{TracedTensor, ad::{AdContext, Numerics, RuleSet}};
+/// let strict = Numerics { strong_zero: true, ..Numerics::default() };
+/// let ad = AdContext::builder().with_extension_rules(RuleSet::default()).with_numerics(strict).build()?;
+/// let x = TracedTensor::scalar(0.0);
+/// let safe = x.gt(&x).select(&x.sqrt(), &x); // sqrt has an infinite slope where it is not taken
+/// assert_eq!(ad.grad(&safe, &x)?.to_tensor()?.item::<f64>()?, 1.0);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
 #[derive(Clone, Default)]
 pub struct AdContext(cotangent_core::transform::AdContext);
 
@@ -86,12 +96,32 @@ impl AdContext {
     /// The gradient of a real scalar with respect to `x`: zeros of its type if the loss does not depend on it.
     ///
     /// `x` may be computed: then it is held free, and the gradient is that of what follows it.
+    ///
+    /// ```
+    /// use cotangent::{TracedTensor, ad::AdContext};
+    /// let ad = AdContext::default();
+    /// let x = TracedTensor::scalar(0.0);
+    /// let h = x.sin() + 2.0;
+    /// let loss = &h * &h;
+    /// assert_eq!(ad.grad(&loss, &h)?.to_tensor()?.item::<f64>()?, 4.0);
+    /// assert_eq!(ad.grad(&loss, &x)?.to_tensor()?.item::<f64>()?, 4.0);
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
     #[track_caller]
     pub fn grad(&self, loss: &TracedTensor, x: &TracedTensor) -> Result<TracedTensor> {
         Ok(self.grad_many(loss, &[x])?.remove(0))
     }
 
     /// The gradients with respect to several values, from one reverse pass.
+    ///
+    /// ```
+    /// use cotangent::{TracedTensor, ad::AdContext};
+    /// let (x, y) = (TracedTensor::scalar(2.0), TracedTensor::scalar(5.0));
+    /// let g = AdContext::default().grad_many(&(&x * &y), &[&x, &y])?;
+    /// assert_eq!(g[0].to_tensor()?.item::<f64>()?, 5.0);
+    /// assert_eq!(g[1].to_tensor()?.item::<f64>()?, 2.0);
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
     #[track_caller]
     pub fn grad_many(&self, loss: &TracedTensor, wrt: &[&TracedTensor]) -> Result<Vec<TracedTensor>> {
         let loc = here();
@@ -102,6 +132,16 @@ impl AdContext {
     }
 
     /// The loss, and its gradients with respect to several values.
+    ///
+    /// ```
+    /// use cotangent::{GraphCompiler, GraphExecutor, TracedTensor, ad::AdContext};
+    /// let x = TracedTensor::scalar(3.0);
+    /// let (y, g) = AdContext::default().value_and_grad(&(&x * &x), &[&x])?;
+    /// let program = GraphCompiler::new().compile_many(&[&y, &g[0]])?;
+    /// let r = GraphExecutor::default().run_many(&program)?;
+    /// assert_eq!((r[0].item::<f64>()?, r[1].item::<f64>()?), (9.0, 6.0));
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
     #[track_caller]
     pub fn value_and_grad(
         &self,
@@ -112,6 +152,15 @@ impl AdContext {
     }
 
     /// What a cotangent of `y` is pulled back to at `x`.
+    ///
+    /// ```
+    /// use cotangent::{TracedTensor, ad::AdContext};
+    /// let x = TracedTensor::from_vec_row_major(vec![2], vec![1.0, 2.0]);
+    /// let ct = TracedTensor::from_vec_row_major(vec![2], vec![1.0, 10.0]);
+    /// let g = AdContext::default().vjp(&(&x * &x), &x, &ct)?;
+    /// assert_eq!(g.to_tensor()?.to_vec::<f64>()?, [2.0, 40.0]);
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
     #[track_caller]
     pub fn vjp(&self, y: &TracedTensor, x: &TracedTensor, ct: &TracedTensor) -> Result<TracedTensor> {
         Ok(self.vjp_many(&[y], &[x], &[ct])?.remove(0))
@@ -143,6 +192,15 @@ impl AdContext {
     }
 
     /// How `y` moves when `x` moves in a direction.
+    ///
+    /// ```
+    /// use cotangent::{TracedTensor, ad::AdContext};
+    /// let x = TracedTensor::from_vec_row_major(vec![2], vec![1.0, 2.0]);
+    /// let t = TracedTensor::from_vec_row_major(vec![2], vec![1.0, 10.0]);
+    /// let dy = AdContext::default().jvp(&(&x * &x).sum(), &x, &t)?;
+    /// assert_eq!(dy.to_tensor()?.item::<f64>()?, 42.0);
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
     #[track_caller]
     pub fn jvp(&self, y: &TracedTensor, x: &TracedTensor, tangent: &TracedTensor) -> Result<TracedTensor> {
         Ok(self.jvp_many(&[y], &[x], &[tangent])?.remove(0))

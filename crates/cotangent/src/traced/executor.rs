@@ -13,6 +13,19 @@ const LIMIT: usize = 256;
 type Compiled = Cache<u64, Arc<cotangent_cpu::Program>>;
 
 /// Runs programs, and keeps their kernels.
+///
+/// ```
+/// use cotangent::{CpuBackend, GraphCompiler, GraphExecutor, TracedTensor};
+/// let x = TracedTensor::from_vec_row_major(vec![2], vec![1.0, 2.0]);
+/// let program = GraphCompiler::new().compile_many(&[&x.exp().log(), &x.sum()])?;
+/// let executor = GraphExecutor::new(CpuBackend::new());
+/// for _ in 0..2 {
+///     assert_eq!(executor.run_many(&program)?[1].item::<f64>()?, 3.0);
+/// }
+/// let stats = executor.cache_stats();
+/// assert_eq!((stats.entries, stats.misses, stats.hits), (1, 1, 1));
+/// # Ok::<(), cotangent::Error>(())
+/// ```
 pub struct GraphExecutor {
     backend: CpuBackend,
     compiled: Mutex<Compiled>,
@@ -40,6 +53,18 @@ impl GraphExecutor {
     }
 
     /// Lets `f` add kernels of extension operations to the backend. Programs are compiled anew.
+    ///
+    /// ```
+    /// use cotangent::{CpuBackend, GraphExecutor};
+    /// fn register(backend: &mut CpuBackend) -> cotangent::Result<()> {
+    ///     backend.register_kernel("median_filter", |op, types| {
+    ///         cotangent::bail!(NoRule, "`{}` of {types:?} is not written yet", op.name())
+    ///     });
+    ///     Ok(())
+    /// }
+    /// GraphExecutor::new(CpuBackend::new()).register_extension(register)?;
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
     pub fn register_extension(&mut self, f: impl FnOnce(&mut CpuBackend) -> Result<()>) -> Result<()> {
         f(&mut self.backend)?;
         self.compiled().clear();
