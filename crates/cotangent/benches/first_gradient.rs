@@ -47,7 +47,7 @@ fn first_gradient(text: &str, inputs: &[Array]) -> Vec<Array> {
     let f = module(text);
     let wrt: Vec<_> = f.params().iter().copied().filter(|&p| f.ty(p).dtype.has_tangent()).collect();
     let g = simplify(&grad(&AdContext::default(), &f, &wrt).unwrap());
-    cotangent::run(&g, inputs).unwrap()
+    cotangent::run(&Arc::new(g), inputs).unwrap()
 }
 
 #[divan::bench]

@@ -33,7 +33,7 @@ fn code<X>(r: Result<X>) -> Code {
 #[test]
 fn trees_of_every_kind() {
     let f = |(a, [b, c], v, m, o): (T, [T; 2], Vec<T>, BTreeMap<String, T>, Option<T>)| {
-        a * b + c * &v[0] * &v[1] + &m["k"] * &o.unwrap() + ((),).0.eq(&()) as u8 as f64
+        a * b + c * &v[0] * &v[1] + &m["k"] * &o.unwrap()
     };
     let x = (
         at(2.0),
@@ -45,7 +45,7 @@ fn trees_of_every_kind() {
     let (y, (a, [b, c], v, m, o)) = value_and_grad(f)(x).unwrap();
     let all = [y, a, b, c, v[0].clone(), v[1].clone(), m["k"].clone(), o.unwrap()];
     let got: Vec<f64> = all.iter().map(|t| t.to_tensor().unwrap().item().unwrap()).collect();
-    assert_eq!(got, [613.0, 3.0, 2.0, 77.0, 55.0, 35.0, 17.0, 13.0]);
+    assert_eq!(got, [612.0, 3.0, 2.0, 77.0, 55.0, 35.0, 17.0, 13.0]);
 }
 
 #[test]

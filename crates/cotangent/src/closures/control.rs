@@ -67,7 +67,7 @@ pub fn cond<A: Tree, R: Returns, S: Returns<Out = R::Out>>(
     }
     let captures = union(&[yes.captures()?, no.captures()?]);
     let (then, other) = (yes.after(&captures)?, no.after(&captures)?);
-    let args = [&[p.clone()], &captures[..], &owned(&x)].concat();
+    let args = [std::slice::from_ref(p), &captures[..], &owned(&x)].concat();
     let y =
         write(loc, &args, |cx, x| cx.cond(x[0], &x[1..], |cx, x| cx.inline(&then, x), |cx, x| cx.inline(&other, x)))?;
     Ok(yes.out.rebuild(&mut y.into_iter()))

@@ -120,15 +120,25 @@ impl<T: Tree> Tree for Option<T> {
     }
 }
 
+impl Tree for () {
+    fn leaves<'a>(&'a self, _: &mut Vec<&'a TracedTensor>) {}
+
+    fn rebuild(&self, _: &mut dyn Iterator<Item = TracedTensor>) {}
+
+    fn structure(&self, out: &mut String) {
+        out.push_str("()");
+    }
+}
+
 macro_rules! tuples {
     ($(($($T:ident $i:tt),*))*) => { $(
         impl<$($T: Tree),*> Tree for ($($T,)*) {
-            fn leaves<'a>(&'a self, _out: &mut Vec<&'a TracedTensor>) {
-                $(self.$i.leaves(_out);)*
+            fn leaves<'a>(&'a self, out: &mut Vec<&'a TracedTensor>) {
+                $(self.$i.leaves(out);)*
             }
 
-            fn rebuild(&self, _leaves: &mut dyn Iterator<Item = TracedTensor>) -> Self {
-                ($(self.$i.rebuild(_leaves),)*)
+            fn rebuild(&self, leaves: &mut dyn Iterator<Item = TracedTensor>) -> Self {
+                ($(self.$i.rebuild(leaves),)*)
             }
 
             fn structure(&self, out: &mut String) {
@@ -141,7 +151,6 @@ macro_rules! tuples {
 }
 
 tuples! {
-    ()
     (A 0)
     (A 0, B 1)
     (A 0, B 1, C 2)
