@@ -1,5 +1,9 @@
-//! Derivatives: the core's transforms of functions, and contexts for traced tensors.
+//! Derivatives: the core's transforms of functions, contexts for traced tensors, and eager tensors.
 
+pub use crate::eager::{
+    BackwardOptions, Cotangents, EagerCacheStats, EagerRuntime, EagerTensor, Error, ExtensionCacheLimits,
+    ExtensionCacheStats, ExtensionCaches, OpProfile, PROFILE_VARIABLE, Result, no_grad,
+};
 pub use crate::tensor::Tensor;
 pub use crate::traced::{AdContext, AdContextBuilder, TracedTensorAdExt};
 pub use cotangent_core::transform::*;

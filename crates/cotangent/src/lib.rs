@@ -6,6 +6,7 @@
 pub mod ad;
 pub mod closures;
 pub mod cpu;
+mod eager;
 pub mod npy;
 pub mod npz;
 pub mod runtime;
@@ -16,6 +17,7 @@ pub use closures::Tree;
 pub use cotangent_core::*;
 pub use cotangent_derive::Tree;
 pub use cpu::CpuBackend;
+pub use eager::{EagerRuntime, EagerTensor};
 pub use tensor::{Tensor, TypedTensor};
 pub use traced::{
     AdContext, AdContextBuilder, GraphCompiler, GraphExecutor, GraphProgram, TracedTensor, TracedTensorAdExt,

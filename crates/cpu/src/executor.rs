@@ -1,9 +1,12 @@
 //! [`Executor`]: what a compilation may use besides the operations' own kernels.
 
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Operands, Results};
+use crate::lower::{lower, settle};
 use crate::program::Program;
-use cotangent_core::{Function, Primitive, Result, Type};
+use crate::tensor::Tensor;
+use cotangent_core::{Env, Function, Op, Primitive, Result, Type};
 use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -35,6 +38,18 @@ impl Executor {
     /// The program of a function: O(equations), bodies once each.
     pub fn compile(&self, f: &Arc<Function>) -> Result<Program> {
         Program::compile(&Compiler { executor: self, bodies: RefCell::default() }, f)
+    }
+
+    /// Runs one operation at once: its type rule, its kernel. `env` gives the symbols of its attributes.
+    pub fn apply(&self, op: &Op, x: Operands, env: &Env) -> Result<Results> {
+        if let Some(y) = crate::small::apply(op, &x) {
+            return Ok(smallvec![y]);
+        }
+        let settled = (!env.is_empty()).then(|| settle(op, env));
+        let op = settled.as_ref().unwrap_or(op);
+        let types: SmallVec<[Type; 3]> = x.iter().map(Tensor::ty).collect();
+        op.infer(&types)?;
+        lower(&Compiler { executor: self, bodies: RefCell::default() }, op, &types)?(env, x)
     }
 
     pub(crate) fn kernel(&self, op: &dyn Primitive, x: &[Type]) -> Result<Option<Kernel>> {

@@ -28,6 +28,7 @@ pub mod lower;
 mod movement;
 pub mod program;
 mod reduce;
+mod small;
 mod sort;
 pub mod tensor;
 mod windows;

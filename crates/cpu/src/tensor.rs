@@ -136,6 +136,11 @@ impl Tensor {
         }
     }
 
+    /// The element at index 0 of every axis, if there is one.
+    pub(crate) fn first<T: cotangent_core::Element>(&self) -> Option<T> {
+        if self.shape.contains(&0) { None } else { T::slice(&self.data)?.get(self.offset).copied() }
+    }
+
     /// The elements in column-major order, if they lie so.
     pub fn column_slice<T: cotangent_core::Element>(&self) -> Option<&[T]> {
         let data = T::slice(&self.data)?;

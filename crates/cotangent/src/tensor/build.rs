@@ -45,7 +45,7 @@ impl Tensor {
         Tensor::full(dtype, shape, 1.0)
     }
 
-    /// One value everywhere, converted to the element type: one element in memory, repeated.
+    /// One value everywhere, converted to the element type.
     pub fn full(dtype: DType, shape: impl Into<Vec<usize>>, value: impl Into<Scalar>) -> Result<Tensor> {
         Ok(value.into().full(dtype, shape.into())?.into())
     }

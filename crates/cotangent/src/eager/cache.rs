@@ -1,0 +1,137 @@
+//! Caches that extensions keep in a runtime: plans, tables, compiled kernels, within limits.
+
+use rustc_hash::FxHashMap;
+use std::any::Any;
+use std::sync::Arc;
+
+/// What an extension keeps a value under: who it is, what kind of value, and which one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ExtensionCacheKey {
+    extension: String,
+    kind: String,
+    id: u64,
+}
+
+impl ExtensionCacheKey {
+    /// The value `id` of a kind (`"plans"`) of an extension (`"name.v1"`).
+    pub fn new(extension: impl Into<String>, kind: impl Into<String>, id: u64) -> ExtensionCacheKey {
+        ExtensionCacheKey { extension: extension.into(), kind: kind.into(), id }
+    }
+}
+
+/// How much extensions may keep. What was not used for longest goes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExtensionCacheLimits {
+    /// Number of values.
+    pub entries: usize,
+    /// Bytes, as the extensions count them.
+    pub bytes: usize,
+}
+
+impl Default for ExtensionCacheLimits {
+    /// 1024 values, 256 MiB.
+    fn default() -> ExtensionCacheLimits {
+        ExtensionCacheLimits { entries: 1024, bytes: 256 << 20 }
+    }
+}
+
+/// What extensions keep, and how often it served.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ExtensionCacheStats {
+    /// Values kept.
+    pub entries: usize,
+    /// Bytes kept, as the extensions count them.
+    pub retained_bytes: usize,
+    /// Requests that found their value.
+    pub hits: u64,
+    /// Requests that did not.
+    pub misses: u64,
+    /// Values that had to go.
+    pub evictions: u64,
+}
+
+/// What a runtime's caches hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EagerCacheStats {
+    /// The caches of extensions.
+    pub extensions: ExtensionCacheStats,
+}
+
+struct Entry {
+    value: Arc<dyn Any + Send + Sync>,
+    bytes: usize,
+    used: u64,
+}
+
+/// Values that extensions keep.
+#[derive(Default)]
+pub struct ExtensionCaches {
+    map: FxHashMap<ExtensionCacheKey, Entry>,
+    limits: ExtensionCacheLimits,
+    stats: ExtensionCacheStats,
+    clock: u64,
+}
+
+impl ExtensionCaches {
+    /// Keeps a value of this size; it replaces one under the same key.
+    pub fn put<T: Any + Send + Sync>(&mut self, key: ExtensionCacheKey, value: T, bytes: usize) {
+        self.clock += 1;
+        if let Some(old) = self.map.insert(key, Entry { value: Arc::new(value), bytes, used: self.clock }) {
+            self.stats.retained_bytes -= old.bytes;
+        }
+        self.stats.retained_bytes += bytes;
+        self.shrink();
+    }
+
+    /// The value under a key, if it is there and of this type.
+    pub fn get<T: Any + Send + Sync>(&mut self, key: &ExtensionCacheKey) -> Option<Arc<T>> {
+        self.clock += 1;
+        let found = self.map.get_mut(key).and_then(|e| {
+            e.used = self.clock;
+            e.value.clone().downcast::<T>().ok()
+        });
+        match found {
+            Some(_) => self.stats.hits += 1,
+            None => self.stats.misses += 1,
+        }
+        found
+    }
+
+    /// Forgets a value; whether it was there.
+    pub fn remove(&mut self, key: &ExtensionCacheKey) -> bool {
+        let old = self.map.remove(key);
+        self.stats.retained_bytes -= old.as_ref().map_or(0, |e| e.bytes);
+        old.is_some()
+    }
+
+    /// Forgets everything; counts of hits, misses and evictions stay.
+    pub fn clear(&mut self) {
+        self.map.clear();
+        self.stats.retained_bytes = 0;
+    }
+
+    /// What is kept.
+    pub fn stats(&self) -> ExtensionCacheStats {
+        ExtensionCacheStats { entries: self.map.len(), ..self.stats }
+    }
+
+    /// How much may be kept.
+    pub fn limits(&self) -> ExtensionCacheLimits {
+        self.limits
+    }
+
+    /// Sets how much may be kept.
+    pub fn set_limits(&mut self, limits: ExtensionCacheLimits) {
+        self.limits = limits;
+        self.shrink();
+    }
+
+    fn shrink(&mut self) {
+        while self.map.len() > self.limits.entries || self.stats.retained_bytes > self.limits.bytes {
+            let oldest = self.map.iter().min_by_key(|(_, e)| e.used).map(|(k, _)| k.clone());
+            let Some(key) = oldest else { return };
+            self.remove(&key);
+            self.stats.evictions += 1;
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Errors of eager computing: what only it can get wrong, and everything that the core says.
+
+use cotangent_core::Code;
+use std::fmt;
+
+/// Result with an eager [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong in an eager computation.
+#[derive(Clone)]
+pub enum Error {
+    /// `backward` of something that is not a scalar.
+    NonScalarGrad {
+        /// Its extents.
+        shape: Vec<usize>,
+    },
+    /// Tensors of two runtimes in one operation.
+    ContextMismatch {
+        /// The runtime of the first operand.
+        left: u64,
+        /// The runtime of the other.
+        right: u64,
+    },
+    /// A second `backward` through an operation whose saved values were released by the first.
+    GraphFreed {
+        /// The operation.
+        op: String,
+    },
+    /// Elements that a derivative depends on were to be written over.
+    ModifiedInPlace {
+        /// What was to be changed.
+        what: String,
+    },
+    /// Any other error.
+    Core(cotangent_core::Error),
+}
+
+impl Error {
+    /// The stable code.
+    pub fn code(&self) -> Code {
+        match self {
+            Error::NonScalarGrad { .. } => Code::NonScalarOutput,
+            Error::ContextMismatch { .. } => Code::ForeignValue,
+            Error::GraphFreed { .. } => Code::GraphFreed,
+            Error::ModifiedInPlace { .. } => Code::ModifiedInPlace,
+            Error::Core(e) => e.code(),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::NonScalarGrad { shape } => write!(
+                f,
+                "backward needs a scalar (rank 0), got shape {shape:?}: reduce it with sum(), or use vjp with a cotangent"
+            ),
+            Error::ContextMismatch { left, right } => {
+                write!(f, "tensors of two runtimes (#{left} and #{right}) in one operation: move one with detach_into")
+            }
+            Error::GraphFreed { op } => write!(
+                f,
+                "backward a second time: the values saved for `{op}` were released; pass keep_graph the first time"
+            ),
+            Error::ModifiedInPlace { what } => write!(f, "{what}"),
+            Error::Core(e) => e.fmt(f),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::NonScalarGrad { .. } => f.write_str("NonScalarGrad: ")?,
+            Error::ContextMismatch { .. } => f.write_str("ContextMismatch: ")?,
+            Error::GraphFreed { .. } => f.write_str("GraphFreed: ")?,
+            Error::ModifiedInPlace { .. } => f.write_str("ModifiedInPlace: ")?,
+            Error::Core(_) => {}
+        }
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<cotangent_core::Error> for Error {
+    fn from(e: cotangent_core::Error) -> Error {
+        Error::Core(e)
+    }
+}
+
+impl From<Error> for cotangent_core::Error {
+    fn from(e: Error) -> cotangent_core::Error {
+        match e {
+            Error::Core(e) => e,
+            e => cotangent_core::Error::new(e.code(), e.to_string()),
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! [`Exec`]: the emitter that computes at once. The rules that build graphs when they trace run kernels here.
+
+use super::runtime::EagerRuntime;
+use super::tape::{self, Edge};
+use crate::tensor::Order;
+use cotangent_core::transform::Session;
+use cotangent_core::{DType, Emit, Env, Error, Loc, Op, Sym, Type, Val};
+use cotangent_core::{Vals, ops::Unary};
+use smallvec::{SmallVec, smallvec};
+use std::cell::RefCell;
+
+/// A tensor, the order its elements are listed in, and its tangent in the tape if it is tracked.
+#[derive(Clone)]
+pub(super) struct Value {
+    pub tensor: cotangent_cpu::Tensor,
+    pub order: Order,
+    pub edge: Option<Edge>,
+}
+
+impl Value {
+    pub fn rank(&self) -> usize {
+        self.tensor.shape().len()
+    }
+}
+
+/// What one operation gives.
+pub(super) type Values = SmallVec<[Value; 1]>;
+
+/// An emitter whose values are tensors.
+pub(super) struct Exec<'r> {
+    rt: &'r EagerRuntime,
+    /// Operations on tracked values are recorded.
+    track: bool,
+    state: RefCell<State>,
+}
+
+#[derive(Default)]
+struct State {
+    values: Vec<Held>,
+    error: Option<Error>,
+    loc: Loc,
+    env: Env,
+}
+
+/// A value of an emitter; its place may be empty in a tape that does not need it.
+#[derive(Default)]
+pub(super) struct Held {
+    pub value: Option<Value>,
+    /// Whether it depends on tracked values in a differentiable way.
+    pub depends: bool,
+}
+
+impl Held {
+    pub fn new(value: Value) -> Held {
+        Held { depends: value.edge.is_some(), value: Some(value) }
+    }
+}
+
+impl<'r> Exec<'r> {
+    pub fn new(rt: &'r EagerRuntime, track: bool, values: Vec<Held>, env: Env) -> Exec<'r> {
+        Exec { rt, track, state: RefCell::new(State { values, env, ..State::default() }) }
+    }
+
+    /// Adds a value.
+    pub fn push(&self, held: Held) -> Val {
+        let mut s = self.state.borrow_mut();
+        s.values.push(held);
+        Val::from_index(s.values.len() - 1)
+    }
+
+    /// A copy of a value; `None` for poison.
+    pub fn get(&self, v: Val) -> Option<Value> {
+        self.state.borrow().values.get(v.index()).and_then(|h| h.value.clone())
+    }
+
+    /// The first error, taken out.
+    pub fn take_error(&self) -> Option<Error> {
+        self.state.borrow_mut().error.take()
+    }
+
+    /// All values and the extents of symbols.
+    pub fn into_parts(self) -> (Vec<Held>, Env) {
+        let s = self.state.into_inner();
+        (s.values, s.env)
+    }
+}
+
+impl Emit for Exec<'_> {
+    fn emit(&self, op: Op, operands: &[Val]) -> Vals {
+        let count = op.results();
+        let mut x: SmallVec<[Value; 3]> = SmallVec::new();
+        let (mut depends, loc, mut env) = {
+            let mut s = self.state.borrow_mut();
+            let mut depends = false;
+            for v in operands {
+                match s.values.get(v.index()) {
+                    Some(Held { value: Some(value), depends: d }) => {
+                        x.push(value.clone());
+                        depends |= d;
+                    }
+                    _ => {
+                        s.error.get_or_insert_with(|| {
+                            Error::new(cotangent_core::Code::ForeignValue, format!("%{} is not known here", v.index()))
+                        });
+                        return smallvec![Val::POISON; count];
+                    }
+                }
+            }
+            (depends, s.loc, std::mem::take(&mut s.env))
+        };
+        depends &= !matches!(op, Op::Unary(Unary::StopGradient));
+        let y = tape::apply(self.rt, op, &x, self.track, loc, &mut env);
+        let mut s = self.state.borrow_mut();
+        s.env = env;
+        match y {
+            Ok(y) => {
+                let first = s.values.len();
+                s.values.extend(
+                    y.into_iter().map(|value| Held {
+                        depends: depends && value.tensor.dtype().has_tangent(),
+                        value: Some(value),
+                    }),
+                );
+                (first..s.values.len()).map(Val::from_index).collect()
+            }
+            Err(e) => {
+                s.error.get_or_insert(e.at(loc));
+                smallvec![Val::POISON; count]
+            }
+        }
+    }
+
+    fn ty(&self, v: Val) -> Type {
+        let s = self.state.borrow();
+        match s.values.get(v.index()) {
+            Some(Held { value: Some(v), .. }) => v.tensor.ty(),
+            _ => Type::scalar(DType::F64),
+        }
+    }
+
+    fn fail(&self, e: Error) {
+        self.state.borrow_mut().error.get_or_insert(e);
+    }
+
+    fn failed(&self) -> bool {
+        self.state.borrow().error.is_some()
+    }
+
+    fn session(&self) -> &Session {
+        self.rt.session()
+    }
+
+    fn set_loc(&self, loc: Loc) {
+        self.state.borrow_mut().loc = loc;
+    }
+
+    fn loc(&self) -> Loc {
+        self.state.borrow().loc
+    }
+
+    fn fresh_sym(&self, base: &str) -> Sym {
+        format!("{base}_{}", tape::next_id()).into()
+    }
+
+    fn claim_sym(&self, s: &Sym) -> Sym {
+        let taken = self.state.borrow().env.contains_key(s);
+        if taken { self.fresh_sym(s) } else { s.clone() }
+    }
+}

@@ -1,0 +1,264 @@
+//! [`EagerRuntime`]: the backend that eager tensors run on, the rules of their derivatives, and caches of extensions.
+
+use super::cache::{EagerCacheStats, ExtensionCacheLimits, ExtensionCaches};
+use super::error::Result;
+use super::exec::{Exec, Held};
+use super::tape::{Kind, Node, lock, next_id, no_grad};
+use super::tensor::EagerTensor;
+use crate::cpu::CpuBackend;
+use crate::tensor::Tensor;
+use cotangent_core::transform::Session;
+use cotangent_core::{AdContext, Emit, Env, Op, Val, bail};
+use cotangent_cpu::kernel::{Operands, Results};
+use rustc_hash::FxHashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+use std::time::{Duration, Instant};
+
+/// Turns on the profile of every runtime made after it is set (to anything but `0`).
+pub const PROFILE_VARIABLE: &str = "COTANGENT_EAGER_PROFILE";
+
+/// How often an operation ran, and how long that took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpProfile {
+    /// The operation's name.
+    pub name: String,
+    /// How often it ran.
+    pub calls: u64,
+    /// How long that took altogether.
+    pub total: Duration,
+}
+
+impl OpProfile {
+    /// How long it took on average.
+    pub fn per_call(&self) -> Duration {
+        self.total / u32::try_from(self.calls.max(1)).unwrap_or(u32::MAX)
+    }
+}
+
+/// What eager tensors belong to. Tensors of two runtimes do not meet in one operation.
+pub struct EagerRuntime {
+    id: u64,
+    session: Session,
+    backend: RwLock<CpuBackend>,
+    caches: Mutex<ExtensionCaches>,
+    variables: Mutex<Vec<Weak<Node>>>,
+    anomaly: AtomicBool,
+    profiling: AtomicBool,
+    profile: Mutex<FxHashMap<String, (u64, Duration)>>,
+}
+
+impl EagerRuntime {
+    /// A runtime on the processor, with the rules of the operations themselves.
+    #[allow(clippy::new_ret_no_self)]
+    pub fn new() -> Arc<EagerRuntime> {
+        EagerRuntime::with_cpu_backend(CpuBackend::new())
+    }
+
+    /// A runtime on this backend.
+    pub fn with_cpu_backend(backend: CpuBackend) -> Arc<EagerRuntime> {
+        EagerRuntime::with_cpu_backend_and_ad_context(backend, &AdContext::default())
+    }
+
+    /// A runtime on this backend, with the rules of this context.
+    pub fn with_cpu_backend_and_ad_context(backend: CpuBackend, ad: &AdContext) -> Arc<EagerRuntime> {
+        Arc::new(EagerRuntime {
+            id: next_id(),
+            session: ad.session(),
+            backend: RwLock::new(backend),
+            caches: Mutex::default(),
+            variables: Mutex::default(),
+            anomaly: AtomicBool::new(false),
+            profiling: AtomicBool::new(std::env::var_os(PROFILE_VARIABLE).is_some_and(|v| v != "0")),
+            profile: Mutex::default(),
+        })
+    }
+
+    /// A number that no other runtime has.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    pub(super) fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// A tensor of this runtime that tracks no gradient.
+    pub fn constant_from(self: &Arc<Self>, tensor: impl Into<Tensor>) -> Result<EagerTensor> {
+        EagerTensor::from_tensor_in(tensor, self)
+    }
+
+    /// A variable of this runtime: gradients with respect to it are tracked.
+    pub fn variable_from(self: &Arc<Self>, tensor: impl Into<Tensor>) -> Result<EagerTensor> {
+        EagerTensor::requires_grad_in(tensor, self)
+    }
+
+    pub(super) fn note_variable(&self, node: &Arc<Node>) {
+        let mut all = lock(&self.variables);
+        if all.len() == all.capacity() {
+            all.retain(|v| v.strong_count() > 0);
+        }
+        all.push(Arc::downgrade(node));
+    }
+
+    /// Forgets the gradients of all variables.
+    pub fn clear_grads(&self) {
+        let all: Vec<Arc<Node>> = lock(&self.variables).iter().filter_map(Weak::upgrade).collect();
+        for node in all {
+            if let Kind::Leaf { grad } = &node.kind {
+                lock(grad).take();
+            }
+        }
+    }
+
+    /// Runs `f` with nothing recorded on this thread.
+    pub fn no_grad<R>(&self, f: impl FnOnce() -> R) -> R {
+        no_grad(f)
+    }
+
+    /// Applies any operation, an extension included: a tensor per result.
+    pub fn apply(self: &Arc<Self>, op: impl Into<Op>, operands: &[&EagerTensor]) -> Result<Vec<EagerTensor>> {
+        let op = op.into();
+        self.write(operands, |cx, x| cx.emit(op, x).to_vec())
+    }
+
+    /// Runs what `f` writes with the core's emitter, operation by operation, recorded where operands are tracked: every
+    /// composite of the core on eager tensors.
+    pub fn write(
+        self: &Arc<Self>,
+        operands: &[&EagerTensor],
+        f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>,
+    ) -> Result<Vec<EagerTensor>> {
+        let mut values = Vec::with_capacity(operands.len() + 2);
+        for x in operands {
+            x.belongs_to(self)?;
+            values.push(Held::new(x.value()?.clone()));
+        }
+        let exec = Exec::new(self, true, values, Env::default());
+        let x: Vec<Val> = (0..operands.len()).map(Val::from_index).collect();
+        let y = f(&exec, &x);
+        if let Some(e) = exec.take_error() {
+            return Err(e.into());
+        }
+        Ok(y.iter().filter_map(|&v| exec.get(v)).map(|v| EagerTensor::from_value(v, self)).collect())
+    }
+
+    /// Runs one operation.
+    pub(super) fn execute(&self, op: &Op, x: Operands, env: &Env) -> cotangent_core::Result<Results> {
+        if self.anomaly.load(Ordering::Relaxed) || self.profiling.load(Ordering::Relaxed) {
+            return self.execute_watched(op, x, env);
+        }
+        self.execute_plain(op, x, env)
+    }
+
+    fn execute_plain(&self, op: &Op, x: Operands, env: &Env) -> cotangent_core::Result<Results> {
+        let backend = self.backend.read().unwrap_or_else(PoisonError::into_inner);
+        if op.runs() {
+            backend.executor().apply(op, x, env)
+        } else {
+            backend.executor().apply(&op.legal(&self.session)?, x, env)
+        }
+    }
+
+    fn execute_watched(&self, op: &Op, x: Operands, env: &Env) -> cotangent_core::Result<Results> {
+        let anomaly = self.anomaly.load(Ordering::Relaxed);
+        let before = anomaly && x.iter().any(has_nan);
+        let start = Instant::now();
+        let y = self.execute_plain(op, x, env)?;
+        if self.profiling.load(Ordering::Relaxed) {
+            let mut profile = lock(&self.profile);
+            let entry = profile.entry(op.name().to_owned()).or_default();
+            *entry = (entry.0 + 1, entry.1 + start.elapsed());
+        }
+        if anomaly && !before && y.iter().any(has_nan) {
+            bail!(CheckFailed, "`{}` produced the first NaN: its operands had none (anomaly detection)", op.name());
+        }
+        Ok(y)
+    }
+
+    /// Whether an operation that makes a NaN from operands without one is an error that names it.
+    pub fn set_anomaly_detection(&self, on: bool) {
+        self.anomaly.store(on, Ordering::Relaxed);
+    }
+
+    /// Whether operations are timed.
+    pub fn set_profiling(&self, on: bool) {
+        self.profiling.store(on, Ordering::Relaxed);
+    }
+
+    /// What ran since profiling was turned on, the longest first.
+    pub fn profile(&self) -> Vec<OpProfile> {
+        let mut all: Vec<OpProfile> = lock(&self.profile)
+            .iter()
+            .map(|(name, &(calls, total))| OpProfile { name: name.clone(), calls, total })
+            .collect();
+        all.sort_by(|a, b| b.total.cmp(&a.total).then_with(|| a.name.cmp(&b.name)));
+        all
+    }
+
+    /// Lets `f` add kernels of extension operations to the backend.
+    pub fn register_extension(&self, f: impl FnOnce(&mut CpuBackend) -> cotangent_core::Result<()>) -> Result<()> {
+        Ok(self.with_backend_mut(f)??)
+    }
+
+    /// Lets `f` use the backend.
+    pub fn with_backend_mut<R>(&self, f: impl FnOnce(&mut CpuBackend) -> R) -> Result<R> {
+        Ok(f(&mut self.backend.write().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// Waits until everything submitted has run; on the processor nothing is left to wait for.
+    pub fn synchronize(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// What the caches hold.
+    pub fn cache_stats(&self) -> Result<EagerCacheStats> {
+        Ok(EagerCacheStats { extensions: lock(&self.caches).stats() })
+    }
+
+    /// Forgets everything cached.
+    pub fn clear_caches(&self) -> Result<()> {
+        self.clear_extension_caches()
+    }
+
+    /// Forgets what extensions keep.
+    pub fn clear_extension_caches(&self) -> Result<()> {
+        lock(&self.caches).clear();
+        Ok(())
+    }
+
+    /// How much extensions may keep.
+    pub fn extension_cache_limits(&self) -> Result<ExtensionCacheLimits> {
+        Ok(lock(&self.caches).limits())
+    }
+
+    /// Sets how much extensions may keep.
+    pub fn set_extension_cache_limits(&self, limits: ExtensionCacheLimits) -> Result<()> {
+        lock(&self.caches).set_limits(limits);
+        Ok(())
+    }
+
+    /// Lets `f` use the caches of extensions.
+    pub fn with_extension_caches_mut<R>(&self, f: impl FnOnce(&mut ExtensionCaches) -> R) -> Result<R> {
+        Ok(f(&mut lock(&self.caches)))
+    }
+}
+
+/// Whether a float or a part of a complex number is NaN.
+fn has_nan(x: &cotangent_cpu::Tensor) -> bool {
+    use cotangent_core::{Wide, dtype::Kind};
+    if !matches!(x.dtype().kind(), Kind::Float | Kind::Complex) {
+        return false;
+    }
+    match x.clone().into_array().map(|a| a.wide()) {
+        Ok(Wide::F(v)) => v.iter().any(|x| x.is_nan()),
+        Ok(Wide::C(v)) => v.iter().any(|z| z.re.is_nan() || z.im.is_nan()),
+        _ => false,
+    }
+}
+
+impl std::fmt::Debug for EagerRuntime {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "EagerRuntime #{}", self.id)
+    }
+}

@@ -1,0 +1,349 @@
+//! The tape: a node per recorded operation, holding its derivative as a linear program and what that program refers to.
+//!
+//! Recording is `linearize` with an emitter that computes at once ([`Exec`]): the rule runs the operation and writes
+//! linear equations; of all values it made, a node keeps those that the equations refer to. Nodes refer to the nodes of
+//! their operands, so a tape lives as long as a tensor that was computed with it. Nothing recurses over it.
+
+use super::exec::{Exec, Held, Value, Values};
+use super::runtime::EagerRuntime;
+use super::tensor::EagerTensor;
+use crate::tensor::Order;
+use cotangent_core::transform::{Lin, LinearProgram, Lv, Operand};
+use cotangent_core::{Code, Dim, Env, Error, Loc, Op, Result, Type, Val, bail};
+use smallvec::SmallVec;
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// A number that no other call gets: nodes in the order they were recorded, runtimes, symbols.
+pub(super) fn next_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+thread_local! {
+    static UNTRACKED: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Runs `f` with nothing recorded on this thread: results track no gradient.
+pub fn no_grad<R>(f: impl FnOnce() -> R) -> R {
+    struct Guard;
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            UNTRACKED.set(UNTRACKED.get() - 1);
+        }
+    }
+    UNTRACKED.set(UNTRACKED.get() + 1);
+    let _guard = Guard;
+    f()
+}
+
+/// Whether operations on tracked tensors are recorded on this thread.
+pub(super) fn recording() -> bool {
+    UNTRACKED.get() == 0
+}
+
+/// A linear value of a node: the tangent of a tensor.
+#[derive(Clone)]
+pub(super) struct Edge {
+    pub node: Arc<Node>,
+    pub slot: u32,
+}
+
+impl Edge {
+    /// Unique for as long as the process lives.
+    pub fn key(&self) -> (u64, u32) {
+        (self.node.id, self.slot)
+    }
+}
+
+/// Looks at a cotangent, and may replace it.
+pub(super) type Hook = Arc<dyn Fn(&EagerTensor) -> Option<EagerTensor> + Send + Sync>;
+
+/// A recorded operation, or a leaf.
+pub(super) struct Node {
+    /// Later nodes have greater ones.
+    pub id: u64,
+    /// Where the tangents of its operands come from: the inputs of its program, in order.
+    pub inputs: SmallVec<[Edge; 2]>,
+    pub kind: Kind,
+    hooks: Mutex<Vec<(u32, Hook)>>,
+}
+
+pub(super) enum Kind {
+    /// A variable, with its gradient so far.
+    Leaf { grad: Mutex<Option<Value>> },
+    /// An operation: what `backward` needs, until it is released.
+    Op { op: Op, loc: Loc, tape: Mutex<Option<Arc<Tape>>> },
+}
+
+/// The derivative of one operation at one point.
+pub(super) struct Tape {
+    pub program: LinearProgram,
+    /// Values by the index that the program's equations refer to.
+    pub saved: Vec<Option<Saved>>,
+    /// The operands, if the program refers to values that were computed from them: a derivative of the derivative
+    /// linearizes again.
+    pub again: Option<Vec<Saved>>,
+    pub env: Env,
+}
+
+/// A value that a tape keeps.
+pub(super) struct Saved {
+    tensor: cotangent_cpu::Tensor,
+    order: Order,
+    origin: Origin,
+}
+
+/// What a saved value's own tangent is.
+enum Origin {
+    None,
+    /// That of an input of the node.
+    Input(usize),
+    /// A linear value of the node.
+    Result(u32),
+}
+
+impl Saved {
+    /// The value again; with its tangent if `node` is given.
+    pub fn value(&self, node: Option<&Arc<Node>>) -> Value {
+        let edge = node.and_then(|node| match self.origin {
+            Origin::None => None,
+            Origin::Input(k) => Some(node.inputs[k].clone()),
+            Origin::Result(slot) => Some(node.edge(slot)),
+        });
+        Value { tensor: self.tensor.clone(), order: self.order, edge }
+    }
+}
+
+pub(super) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+impl Node {
+    fn new(inputs: SmallVec<[Edge; 2]>, kind: Kind) -> Arc<Node> {
+        Arc::new(Node { id: next_id(), inputs, kind, hooks: Mutex::default() })
+    }
+
+    /// A variable.
+    pub fn leaf() -> Edge {
+        Edge { node: Node::new(SmallVec::new(), Kind::Leaf { grad: Mutex::default() }), slot: 0 }
+    }
+
+    /// The tangent in a slot. One that is an operand's own stays that: nothing is to be done in between.
+    pub fn edge(self: &Arc<Node>, slot: u32) -> Edge {
+        match self.inputs.get(slot as usize) {
+            Some(e) => e.clone(),
+            None => Edge { node: self.clone(), slot },
+        }
+    }
+
+    pub fn is_leaf(&self) -> bool {
+        matches!(self.kind, Kind::Leaf { .. })
+    }
+
+    /// The operation's name; for a leaf what it is.
+    pub fn name(&self) -> &str {
+        match &self.kind {
+            Kind::Leaf { .. } => "variable",
+            Kind::Op { op, .. } => op.name(),
+        }
+    }
+
+    /// Whether `backward` can pass, without releasing anything.
+    pub fn released(&self) -> bool {
+        matches!(&self.kind, Kind::Op { tape, .. } if lock(tape).is_none())
+    }
+
+    pub fn add_hook(&self, slot: u32, hook: Hook) {
+        lock(&self.hooks).push((slot, hook));
+    }
+
+    pub fn hooks(&self) -> Vec<(u32, Hook)> {
+        lock(&self.hooks).clone()
+    }
+
+    /// Moves the nodes that this one refers to onto a stack.
+    fn unlink(&mut self, stack: &mut Vec<Arc<Node>>) {
+        stack.extend(self.inputs.drain(..).map(|e| e.node));
+        if let Kind::Leaf { grad } = &mut self.kind
+            && let Some(Value { edge: Some(e), .. }) = grad.get_mut().unwrap_or_else(|e| e.into_inner()).take()
+        {
+            stack.push(e.node);
+        }
+    }
+}
+
+impl Drop for Node {
+    /// A loop, however long the chain of nodes.
+    fn drop(&mut self) {
+        let mut stack = Vec::new();
+        self.unlink(&mut stack);
+        while let Some(node) = stack.pop() {
+            if let Some(mut node) = Arc::into_inner(node) {
+                node.unlink(&mut stack);
+            }
+        }
+    }
+}
+
+/// The order of the results of an operation on these.
+fn order_of(x: &[Value]) -> Order {
+    Order::of_results(x.iter().map(|v| (v.order, v.rank())))
+}
+
+/// Runs an operation, and records it if it may be and an operand is tracked.
+pub(super) fn apply(rt: &EagerRuntime, op: Op, x: &[Value], track: bool, loc: Loc, env: &mut Env) -> Result<Values> {
+    if track && recording() && x.iter().any(|v| v.edge.is_some()) {
+        record(rt, op, x, loc, env)
+    } else {
+        run(rt, &op, x, env)
+    }
+}
+
+/// Runs an operation.
+fn run(rt: &EagerRuntime, op: &Op, x: &[Value], env: &mut Env) -> Result<Values> {
+    let y = rt.execute(op, x.iter().map(|v| v.tensor.clone()).collect(), env)?;
+    if !op.binds().is_empty() {
+        bind(op, x, y.iter(), env)?;
+    }
+    let order = order_of(x);
+    Ok(y.into_iter().map(|tensor| Value { tensor, order, edge: None }).collect())
+}
+
+/// Keeps the extents that an operation has decided.
+fn bind<'a>(op: &Op, x: &[Value], y: impl Iterator<Item = &'a cotangent_cpu::Tensor>, env: &mut Env) -> Result<()> {
+    let types: Vec<Type> = x.iter().map(|v| v.tensor.ty()).collect();
+    let binds = op.binds();
+    for (ty, y) in op.infer(&types)?.iter().zip(y) {
+        for (d, &n) in ty.shape.iter().zip(y.shape()) {
+            if let Some(s) = d.as_sym().filter(|s| binds.contains(s)) {
+                env.insert(s.clone(), n);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The derivative of one operation, and its results.
+pub(super) struct Linearized {
+    pub exec_values: Vec<Held>,
+    pub env: Env,
+    pub program: LinearProgram,
+    pub results: SmallVec<[Val; 2]>,
+    pub tangents: Vec<Option<Lv>>,
+}
+
+/// Applies the rule of an operation; what it computes is recorded itself if `track`.
+pub(super) fn linearize(
+    rt: &EagerRuntime,
+    op: &Op,
+    x: &[Value],
+    track: bool,
+    loc: Loc,
+    env: &Env,
+) -> Result<Linearized> {
+    let exec = Exec::new(rt, track, x.iter().map(|v| Held::new(v.clone())).collect(), env.clone());
+    cotangent_core::Emit::set_loc(&exec, loc);
+    let program = RefCell::new(LinearProgram::default());
+    let mut t: SmallVec<[Option<Lv>; 4]> = SmallVec::new();
+    for v in x {
+        t.push(v.edge.as_ref().map(|_| program.borrow_mut().input(v.tensor.ty())));
+    }
+    let vals: SmallVec<[Val; 4]> = (0..x.len()).map(Val::from_index).collect();
+    let (results, tangents) = rt.session().linearize(op, &Lin::new(&exec, &program), &vals, &t)?;
+    if let Some(e) = exec.take_error() {
+        return Err(e);
+    }
+    if results.len() != op.results() || tangents.len() != op.results() {
+        bail!(
+            RuleArity,
+            "linearize rule of `{}` produced {} results and {} tangents for {} results",
+            op.name(),
+            results.len(),
+            tangents.len(),
+            op.results()
+        );
+    }
+    let (exec_values, env) = exec.into_parts();
+    Ok(Linearized { exec_values, env, program: program.into_inner(), results, tangents })
+}
+
+fn record(rt: &EagerRuntime, op: Op, x: &[Value], loc: Loc, env: &mut Env) -> Result<Values> {
+    let lin = linearize(rt, &op, x, false, loc, env)?;
+    let Linearized { mut exec_values, env: inner, program, results, mut tangents } = lin;
+    let order = order_of(x);
+    let mut y: Values = SmallVec::new();
+    for (r, t) in results.iter().zip(&mut tangents) {
+        match exec_values.get(r.index()).and_then(|h| h.value.as_ref()) {
+            Some(v) => {
+                *t = t.filter(|_| v.tensor.dtype().has_tangent());
+                y.push(Value { tensor: v.tensor.clone(), order, edge: None });
+            }
+            None => return Err(Error::new(Code::RuleArity, format!("`{}` gave no result", op.name()))),
+        }
+    }
+    if !op.binds().is_empty() {
+        bind(&op, x, y.iter().map(|v| &v.tensor), env)?;
+    }
+    if tangents.iter().all(Option::is_none) {
+        return Ok(y);
+    }
+
+    let mut inputs: SmallVec<[Edge; 2]> = SmallVec::new();
+    let origins: SmallVec<[Option<usize>; 4]> = x
+        .iter()
+        .map(|v| {
+            v.edge.as_ref().map(|e| {
+                inputs.push(e.clone());
+                inputs.len() - 1
+            })
+        })
+        .collect();
+    let mut wanted: SmallVec<[bool; 16]> = smallvec::smallvec![false; exec_values.len()];
+    for e in program.eqns() {
+        for o in &e.operands {
+            if let Operand::R(v) = o {
+                wanted[v.index()] = true;
+            }
+        }
+    }
+    let mut again = false;
+    let mut saved: Vec<Option<Saved>> = Vec::new();
+    let last = wanted.iter().rposition(|w| *w).map_or(0, |i| i + 1);
+    for (i, held) in exec_values.iter_mut().enumerate().take(last) {
+        let keep = wanted[i].then(|| held.value.take()).flatten().map(|v| {
+            let origin = match origins.get(i) {
+                Some(Some(k)) => Origin::Input(*k),
+                Some(None) => Origin::None,
+                None => match results.iter().position(|r| r.index() == i).and_then(|k| tangents[k]) {
+                    Some(l) => Origin::Result(l.index() as u32),
+                    None => {
+                        again |= held.depends;
+                        Origin::None
+                    }
+                },
+            };
+            Saved { tensor: v.tensor, order: v.order, origin }
+        });
+        saved.push(keep);
+    }
+    let again = again.then(|| {
+        let origin = |k: &Option<usize>| k.map_or(Origin::None, Origin::Input);
+        x.iter()
+            .zip(&origins)
+            .map(|(v, k)| Saved { tensor: v.tensor.clone(), order: v.order, origin: origin(k) })
+            .collect()
+    });
+    let tape = Arc::new(Tape { program, saved, again, env: inner });
+    let node = Node::new(inputs, Kind::Op { op, loc, tape: Mutex::new(Some(tape)) });
+    for (y, t) in y.iter_mut().zip(tangents) {
+        y.edge = t.map(|l| node.edge(l.index() as u32));
+    }
+    Ok(y)
+}
+
+/// The extents of a symbolic type.
+pub(super) fn concrete(ty: &Type, env: &Env) -> Type {
+    ty.with_shape(ty.shape.iter().map(|d| d.eval(env).map_or_else(|_| d.clone(), Dim::Const)).collect::<Vec<_>>())
+}

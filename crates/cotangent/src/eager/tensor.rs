@@ -1,0 +1,446 @@
+//! [`EagerTensor`]: a tensor that computes at once, and remembers how if it is tracked.
+
+use super::backward::{BackwardOptions, pull, push};
+use super::error::{Error, Result};
+use super::exec::Value;
+use super::runtime::EagerRuntime;
+use super::tape::{self, Edge, Kind, Node, lock, recording};
+use crate::tensor::{Order, Tensor};
+use cotangent_core::{Code, DType, Element, Env, Loc, Op, Scalar, Type};
+use rustc_hash::FxHashMap;
+use std::borrow::Borrow;
+use std::panic::Location;
+use std::sync::Arc;
+
+/// A tensor of an [`EagerRuntime`]. Operations run when they are called; where an operand is tracked they are recorded.
+///
+/// Operators never fail at once: a tensor that came of a mistake carries the error, and every method returns it.
+/// Cloning is cheap: clones are the same value with the same gradient.
+#[derive(Clone)]
+pub struct EagerTensor {
+    value: std::result::Result<Value, Box<Error>>,
+    rt: Arc<EagerRuntime>,
+}
+
+/// The cotangents that a reverse pass computed: of variables, and of every intermediate tensor that is still held.
+#[derive(Clone, Default)]
+pub struct Cotangents(FxHashMap<(u64, u32), Value>);
+
+impl Cotangents {
+    /// The cotangent of a tensor; `None` if none reached it.
+    pub fn get(&self, x: &EagerTensor) -> Option<Arc<Tensor>> {
+        let v = x.value.as_ref().ok()?;
+        let ct = self.0.get(&v.edge.as_ref()?.key())?;
+        Some(Arc::new(tensor_of(&Value { order: v.order, ..ct.clone() }).ok()?))
+    }
+
+    /// Number of tensors that have one.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// None at all.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl std::fmt::Debug for Cotangents {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Cotangents of {} tensors", self.len())
+    }
+}
+
+/// The tensor outside the runtime: dense in its order.
+fn tensor_of(v: &Value) -> Result<Tensor> {
+    Ok(Tensor::from_view(v.tensor.clone(), v.order).contiguous()?)
+}
+
+fn core<T>(code: Code, message: String) -> Result<T> {
+    Err(Error::Core(cotangent_core::Error::new(code, message)))
+}
+
+impl EagerTensor {
+    /// A constant of a runtime: no gradient is tracked.
+    pub fn from_tensor_in(tensor: impl Into<Tensor>, ctx: impl Borrow<Arc<EagerRuntime>>) -> Result<EagerTensor> {
+        let tensor = tensor.into();
+        let order = tensor.order();
+        Ok(EagerTensor::from_value(Value { tensor: tensor.into_view(), order, edge: None }, ctx.borrow()))
+    }
+
+    /// A variable of a runtime: gradients with respect to it are tracked. The elements are not copied. An error for
+    /// integers and booleans, which have no tangent.
+    pub fn requires_grad_in(tensor: impl Into<Tensor>, ctx: impl Borrow<Arc<EagerRuntime>>) -> Result<EagerTensor> {
+        let mut x = EagerTensor::from_tensor_in(tensor, ctx)?;
+        let dtype = x.dtype();
+        if !dtype.has_tangent() {
+            return core(
+                Code::IntegerInput,
+                format!("a variable of dtype {dtype} has no gradient: convert it to a float first"),
+            );
+        }
+        let edge = Node::leaf();
+        x.rt.note_variable(&edge.node);
+        if let Ok(v) = &mut x.value {
+            v.edge = Some(edge);
+        }
+        Ok(x)
+    }
+
+    pub(super) fn from_value(value: Value, rt: &Arc<EagerRuntime>) -> EagerTensor {
+        EagerTensor { value: Ok(value), rt: rt.clone() }
+    }
+
+    /// What an operator that failed gives.
+    pub(super) fn from_result(r: Result<EagerTensor>, rt: &Arc<EagerRuntime>) -> EagerTensor {
+        r.unwrap_or_else(|e| EagerTensor { value: Err(Box::new(e)), rt: rt.clone() })
+    }
+
+    pub(super) fn value(&self) -> Result<&Value> {
+        self.value.as_ref().map_err(|e| (**e).clone())
+    }
+
+    pub(super) fn belongs_to(&self, rt: &EagerRuntime) -> Result<()> {
+        if self.rt.id() != rt.id() {
+            return Err(Error::ContextMismatch { left: rt.id(), right: self.rt.id() });
+        }
+        Ok(())
+    }
+
+    /// Runs an operation with one result.
+    #[track_caller]
+    pub(super) fn one(&self, op: impl Into<Op>, x: &[Value]) -> Result<EagerTensor> {
+        let loc = Loc::Rust(Location::caller());
+        let mut y = tape::apply(&self.rt, op.into(), x, true, loc, &mut Env::default()).map_err(|e| e.at(loc))?;
+        Ok(EagerTensor { value: Ok(y.remove(0)), rt: self.rt.clone() })
+    }
+
+    /// Applies any operation, an extension included: a tensor per result. An operation without operands is
+    /// [`EagerRuntime::apply`]'s.
+    pub fn apply(op: impl Into<Op>, operands: &[&EagerTensor]) -> Result<Vec<EagerTensor>> {
+        match operands.first() {
+            Some(x) => x.rt.apply(op, operands),
+            None => core(Code::Arity, "an operation without operands needs a runtime: use EagerRuntime::apply".into()),
+        }
+    }
+
+    /// The extents of the axes (none for a tensor that carries an error).
+    pub fn shape(&self) -> &[usize] {
+        self.value.as_ref().map_or(&[], |v| v.tensor.shape())
+    }
+
+    /// Number of axes.
+    pub fn rank(&self) -> usize {
+        self.shape().len()
+    }
+
+    /// The element type (`f64` for a tensor that carries an error).
+    pub fn dtype(&self) -> DType {
+        self.value.as_ref().map_or(DType::F64, |v| v.tensor.dtype())
+    }
+
+    /// Element type and shape.
+    pub fn ty(&self) -> Result<Type> {
+        Ok(self.value()?.tensor.ty())
+    }
+
+    /// The order in which its elements are listed.
+    pub fn order(&self) -> Order {
+        self.value.as_ref().map_or(Order::RowMajor, |v| v.order)
+    }
+
+    /// Whether gradients flow through it.
+    pub fn tracks_grad(&self) -> bool {
+        matches!(&self.value, Ok(Value { edge: Some(_), .. }))
+    }
+
+    /// The runtime's number.
+    pub fn ctx_id(&self) -> u64 {
+        self.rt.id()
+    }
+
+    /// The runtime.
+    pub fn runtime(&self) -> &Arc<EagerRuntime> {
+        &self.rt
+    }
+
+    /// Whether both belong to one runtime.
+    pub fn same_context(&self, other: &EagerTensor) -> bool {
+        self.rt.id() == other.rt.id()
+    }
+
+    /// The elements, dense in the tensor's order; not copied where they lie so.
+    pub fn to_tensor(&self) -> Result<Tensor> {
+        tensor_of(self.value()?)
+    }
+
+    /// As [`EagerTensor::to_tensor`], shared.
+    pub fn materialized(&self) -> Result<Arc<Tensor>> {
+        Ok(Arc::new(self.to_tensor()?))
+    }
+
+    /// As [`EagerTensor::materialized`], for reading.
+    pub fn tensor_read(&self) -> Result<Arc<Tensor>> {
+        self.materialized()
+    }
+
+    /// The only element.
+    pub fn item<T: Element>(&self) -> Result<T> {
+        Ok(self.to_tensor()?.item()?)
+    }
+
+    /// The same elements without the tape: nothing flows back through it.
+    pub fn detach(&self) -> EagerTensor {
+        let value = self.value.as_ref().map(|v| Value { edge: None, ..v.clone() }).map_err(Clone::clone);
+        EagerTensor { value, rt: self.rt.clone() }
+    }
+
+    /// The same elements as a constant of another runtime.
+    pub fn detach_into(&self, ctx: &Arc<EagerRuntime>) -> Result<EagerTensor> {
+        Ok(EagerTensor::from_value(Value { edge: None, ..self.value()?.clone() }, ctx))
+    }
+
+    fn edge(&self) -> Result<&Edge> {
+        match &self.value()?.edge {
+            Some(e) => Ok(e),
+            None => core(
+                Code::Unbound,
+                "the tensor tracks no gradient: nothing that it was computed from was made with requires_grad_in"
+                    .into(),
+            ),
+        }
+    }
+
+    /// A real scalar, or an error that says what it is instead.
+    fn check_loss(&self) -> Result<()> {
+        let v = self.value()?;
+        if v.rank() != 0 {
+            return Err(Error::NonScalarGrad { shape: v.tensor.shape().to_vec() });
+        }
+        match v.tensor.dtype() {
+            d if d.is_complex() => core(
+                Code::ComplexLoss,
+                format!("backward needs a real scalar, got {d}: take real() or abs2(), or use vjp with a cotangent"),
+            ),
+            d if !d.has_tangent() => {
+                core(Code::IntegerOutput, format!("backward needs a float, got {d}: integers have no tangent"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Adds the gradient of this real scalar to that of every variable it was computed from, and releases the saved
+    /// values. Returns the cotangents of variables and of intermediate tensors that are still held.
+    pub fn backward(&self) -> Result<Cotangents> {
+        self.backward_with(BackwardOptions::default())
+    }
+
+    /// As [`EagerTensor::backward`], with options.
+    pub fn backward_with(&self, options: BackwardOptions) -> Result<Cotangents> {
+        self.check_loss()?;
+        let seed = (self.edge()?.clone(), self.seed_one());
+        let mut all = Cotangents::default();
+        let mut leaves: Vec<(Arc<Node>, Value)> = Vec::new();
+        pull(&self.rt, vec![seed], options, &mut |node, slots, held| {
+            for (slot, v) in slots {
+                if node.is_leaf() {
+                    leaves.push((node.clone(), v.clone()));
+                }
+                if held {
+                    all.0.insert((node.id, *slot), v.clone());
+                }
+            }
+        })?;
+        for (node, v) in leaves {
+            let Kind::Leaf { grad } = &node.kind else { continue };
+            let old = lock(grad).take();
+            let new = match old {
+                None => v,
+                Some(old) => {
+                    let (op, loc) = (self.rt.session().sum(), Loc::None);
+                    tape::apply(&self.rt, op, &[old, v], options.create_graph, loc, &mut Env::default())?.remove(0)
+                }
+            };
+            *lock(grad) = Some(new);
+        }
+        Ok(all)
+    }
+
+    fn seed_one(&self) -> Value {
+        let one = Scalar::F(1.0).array(self.dtype());
+        Value { tensor: one.into(), order: Order::RowMajor, edge: None }
+    }
+
+    fn leaf_grad<R>(&self, f: impl FnOnce(&mut Option<Value>) -> R) -> Result<Option<R>> {
+        Ok(match &self.value()?.edge {
+            Some(Edge { node, .. }) => match &node.kind {
+                Kind::Leaf { grad } => Some(f(&mut lock(grad))),
+                Kind::Op { .. } => None,
+            },
+            None => None,
+        })
+    }
+
+    /// The gradient that reverse passes have added up on this variable; `None` if none has reached it, and for tensors
+    /// that are not variables.
+    pub fn grad(&self) -> Result<Option<Arc<Tensor>>> {
+        let order = self.order();
+        match self.leaf_grad(|g| g.clone())?.flatten() {
+            Some(v) => Ok(Some(Arc::new(tensor_of(&Value { order, ..v })?))),
+            None => Ok(None),
+        }
+    }
+
+    /// As [`EagerTensor::grad`], as a tensor of the runtime: tracked after a pass that created a graph.
+    pub fn grad_tensor(&self) -> Result<Option<EagerTensor>> {
+        Ok(self.leaf_grad(|g| g.clone())?.flatten().map(|v| EagerTensor::from_value(v, &self.rt)))
+    }
+
+    /// Forgets the gradient of this variable.
+    pub fn clear_grad(&self) -> Result<()> {
+        self.leaf_grad(|g| *g = None)?;
+        Ok(())
+    }
+
+    /// Calls `hook` with the complete gradient with respect to this tensor in every reverse pass that reaches it; what
+    /// it returns takes its place.
+    pub fn register_hook(
+        &self,
+        hook: impl Fn(&EagerTensor) -> Option<EagerTensor> + Send + Sync + 'static,
+    ) -> Result<()> {
+        let e = self.edge()?;
+        e.node.add_hook(e.slot, Arc::new(hook));
+        Ok(())
+    }
+
+    fn pull_to(&self, ct: Value, wrt: &[&EagerTensor], options: BackwardOptions) -> Result<Vec<Option<EagerTensor>>> {
+        let seed = (self.edge()?.clone(), ct);
+        let mut keys = Vec::new();
+        for x in wrt {
+            x.belongs_to(&self.rt)?;
+            keys.push(x.edge()?.key());
+        }
+        let mut found: FxHashMap<(u64, u32), Value> = FxHashMap::default();
+        pull(&self.rt, vec![seed], options, &mut |node, slots, _| {
+            for (slot, v) in slots.iter().filter(|(slot, _)| keys.contains(&(node.id, *slot))) {
+                found.insert((node.id, *slot), v.clone());
+            }
+        })?;
+        Ok(wrt
+            .iter()
+            .zip(&keys)
+            .map(|(x, key)| {
+                let v = Value { order: x.order(), ..found.get(key)?.clone() };
+                Some(EagerTensor::from_value(v, &self.rt))
+            })
+            .collect())
+    }
+
+    /// The gradients of this real scalar with respect to tensors, variables or not; zeros where it does not depend on
+    /// one. Nothing is added to variables. With [`BackwardOptions::create_graph`] they can be differentiated again.
+    pub fn grad_of(&self, wrt: &[&EagerTensor], options: BackwardOptions) -> Result<Vec<EagerTensor>> {
+        let found = self.grad_optional(wrt, options)?;
+        found.into_iter().zip(wrt).map(|(g, x)| g.map_or_else(|| x.zeros_like(), Ok)).collect()
+    }
+
+    /// As [`EagerTensor::grad_of`], `None` where it does not depend on a tensor.
+    pub fn grad_optional(&self, wrt: &[&EagerTensor], options: BackwardOptions) -> Result<Vec<Option<EagerTensor>>> {
+        self.check_loss()?;
+        self.pull_to(self.seed_one(), wrt, options)
+    }
+
+    fn direction(&self, code: Code, what: &str, of: &EagerTensor) -> Result<Value> {
+        self.belongs_to(&of.rt)?;
+        let (given, of) = (self.value()?, of.value()?);
+        if given.tensor.dtype() != of.tensor.dtype() || given.tensor.shape() != of.tensor.shape() {
+            let text = format!(
+                "the {what} of a value of type {} must have that type, got {}",
+                of.tensor.ty(),
+                given.tensor.ty()
+            );
+            return core(code, text);
+        }
+        Ok(given.clone())
+    }
+
+    /// The cotangent of `x` for a cotangent of this tensor. Keeps the graph; tracked if `ct` or what it passes is.
+    pub fn vjp(&self, x: &EagerTensor, ct: &EagerTensor) -> Result<EagerTensor> {
+        let seed = ct.direction(Code::SeedMismatch, "cotangent", self)?;
+        let back = self.pull_to(seed, &[x], BackwardOptions::create_graph())?.remove(0);
+        back.map_or_else(|| x.zeros_like(), Ok)
+    }
+
+    /// The tangent of this tensor for a tangent of `x`, by replaying what was recorded. Keeps the graph.
+    pub fn jvp(&self, x: &EagerTensor, dx: &EagerTensor) -> Result<EagerTensor> {
+        let seed = dx.direction(Code::TangentMismatch, "tangent", x)?;
+        self.belongs_to(&x.rt)?;
+        let out = self.edge()?.clone();
+        let t = push(&self.rt, &[out], vec![(x.edge()?.clone(), seed)], true)?.remove(0);
+        match t {
+            Some(v) => Ok(EagerTensor::from_value(Value { order: self.order(), ..v }, &self.rt)),
+            None => self.zeros_like(),
+        }
+    }
+
+    /// Zeros of the same type, without the tape.
+    pub fn zeros_like(&self) -> Result<EagerTensor> {
+        let v = self.value()?;
+        let zeros = Tensor::zeros(v.tensor.dtype(), v.tensor.shape())?;
+        Ok(EagerTensor::from_value(Value { tensor: zeros.into_view(), order: v.order, edge: None }, &self.rt))
+    }
+
+    /// Changes the elements in place (they are listed in the tensor's order): only here, not in clones, views or what a
+    /// tape saved, which keep the old ones. An error for a tracked tensor, unless inside [`no_grad`](super::no_grad)
+    /// and a variable: the step of an optimiser.
+    pub fn update<T: Element>(&mut self, f: impl FnOnce(&mut [T])) -> Result<()> {
+        let v = self.value()?;
+        match &v.edge {
+            Some(e) if !e.node.is_leaf() => {
+                return Err(Error::ModifiedInPlace {
+                    what: format!(
+                        "the result of `{}` was to be modified by an in-place operation: detach it first",
+                        e.node.name()
+                    ),
+                });
+            }
+            Some(_) if recording() => {
+                return Err(Error::ModifiedInPlace {
+                    what:
+                        "a variable that requires gradients was to be modified by an in-place operation: do it inside \
+                           no_grad"
+                            .into(),
+                });
+            }
+            _ => {}
+        }
+        let (order, edge) = (v.order, v.edge.clone());
+        let shape = v.tensor.shape().to_vec();
+        let mut data = self.to_tensor()?.to_vec::<T>()?;
+        f(&mut data);
+        let new = match order {
+            Order::RowMajor => Tensor::from_vec_row_major(shape, data)?,
+            Order::ColumnMajor => Tensor::from_vec_col_major(shape, data)?,
+        };
+        self.value = Ok(Value { tensor: new.into_view(), order, edge });
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for EagerTensor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.to_tensor() {
+            Ok(t) if self.tracks_grad() => write!(f, "EagerTensor({t}, tracked)"),
+            Ok(t) => write!(f, "EagerTensor({t})"),
+            Err(e) => write!(f, "EagerTensor({e})"),
+        }
+    }
+}
+
+impl std::fmt::Display for EagerTensor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.to_tensor() {
+            Ok(t) => std::fmt::Display::fmt(&t, f),
+            Err(e) => std::fmt::Display::fmt(&e, f),
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! Eager tensors: the conventions, the tape, agreement with traced programs to the bit.
+
+use cotangent::ad::{BackwardOptions, EagerRuntime, EagerTensor, Error, Tensor, no_grad};
+use cotangent::runtime::ExtensionCacheKey;
+use cotangent::transform::Session;
+use cotangent::{Array, Builder, Code, DType, Emit, Op, Val, ops};
+use std::sync::{Arc, Mutex};
+
+fn var(rt: &Arc<EagerRuntime>, x: Vec<f64>) -> EagerTensor {
+    rt.variable_from(Tensor::vector(x)).unwrap()
+}
+
+fn scalar(rt: &Arc<EagerRuntime>, x: f64) -> EagerTensor {
+    rt.variable_from(Tensor::scalar(x)).unwrap()
+}
+
+fn grad(x: &EagerTensor) -> Vec<f64> {
+    x.grad().unwrap().expect("a gradient").to_vec().unwrap()
+}
+
+#[test]
+fn operations_and_operators() {
+    let rt = EagerRuntime::new();
+    let x = var(&rt, vec![1.0, 2.0, 3.0]);
+    let y = x.mul(&x).unwrap();
+    assert_eq!(y.to_tensor().unwrap().as_slice::<f64>().unwrap(), &[1.0, 4.0, 9.0]);
+    let z = (2.0 * &x + &y - 1.0) / &x;
+    assert_eq!(z.to_tensor().unwrap().as_slice::<f64>().unwrap(), &[2.0, 3.5, 14.0 / 3.0]);
+    let row = rt.constant_from(Tensor::from_vec_row_major([2, 1], vec![10.0, 20.0]).unwrap()).unwrap();
+    let wide = (&x + &row).to_tensor().unwrap();
+    assert_eq!(wide.as_slice::<f64>().unwrap(), &[11.0, 12.0, 13.0, 21.0, 22.0, 23.0]);
+    // A mistake is carried to where a result is asked for.
+    let bad = &x + &rt.constant_from(Tensor::vector(vec![1.0, 2.0])).unwrap();
+    assert_eq!((bad * 2.0).sum().unwrap_err().code(), Code::ShapeMismatch);
+    assert_eq!(x.reduce_sum(&[1]).unwrap_err().code(), Code::Attribute);
+}
+
+/// Convention 17.
+#[test]
+fn backward_a_second_time() {
+    let rt = EagerRuntime::new();
+    let x = scalar(&rt, 3.0);
+    let y = &x * &x;
+    y.backward_with(BackwardOptions::keep_graph()).unwrap();
+    assert_eq!(grad(&x), [6.0]);
+    y.backward().unwrap();
+    assert_eq!(grad(&x), [12.0]);
+    let e = y.backward().unwrap_err();
+    assert!(matches!(e, Error::GraphFreed { .. }) && e.code() == Code::GraphFreed, "{e}");
+    assert_eq!(grad(&x), [12.0]);
+    let one = rt.constant_from(Tensor::scalar(1.0)).unwrap();
+    let y = &x * &x;
+    for seed in [1.0, 2.0] {
+        assert_eq!(y.vjp(&x, &(&one * seed)).unwrap().item::<f64>().unwrap(), 6.0 * seed);
+    }
+}
+
+/// Convention 18, and what is not reached.
+#[test]
+fn gradients_accumulate() {
+    let rt = EagerRuntime::new();
+    let (x, unreached) = (scalar(&rt, 2.0), scalar(&rt, 1.0));
+    for _ in 0..2 {
+        (&x * &x).backward().unwrap();
+    }
+    assert_eq!(grad(&x), [8.0]);
+    assert!(unreached.grad().unwrap().is_none());
+    x.clear_grad().unwrap();
+    assert!(x.grad().unwrap().is_none());
+    (&x * &unreached).backward().unwrap();
+    rt.clear_grads();
+    assert!(x.grad().unwrap().is_none() && unreached.grad().unwrap().is_none());
+}
+
+#[test]
+fn errors_say_what_was_wrong() {
+    let (rt, other) = (EagerRuntime::new(), EagerRuntime::new());
+    assert!(Arc::strong_count(&rt) == 1 && rt.id() != other.id());
+    let x = var(&rt, vec![1.0, 2.0]);
+    assert!(matches!((&x * &x).backward(), Err(Error::NonScalarGrad { shape }) if shape == [2]));
+    let y = var(&other, vec![1.0, 2.0]);
+    assert!(matches!(x.mul(&y), Err(Error::ContextMismatch { .. })));
+    assert!(!x.same_context(&y) && x.ctx_id() == rt.id());
+    let moved = y.detach_into(&rt).unwrap();
+    assert!(!moved.tracks_grad() && x.mul(&moved).is_ok());
+    assert_eq!(rt.variable_from(Tensor::scalar(1i32)).unwrap_err().code(), Code::IntegerInput);
+    assert_eq!(x.detach().sum().unwrap().backward().unwrap_err().code(), Code::Unbound);
+    let z = rt.variable_from(Tensor::scalar(cotangent::C128::new(1.0, 2.0))).unwrap();
+    assert_eq!((&z * &z).backward().unwrap_err().code(), Code::ComplexLoss);
+    z.abs2().unwrap().backward().unwrap();
+    let g = z.grad().unwrap().unwrap().item::<cotangent::C128>().unwrap();
+    assert_eq!(g, cotangent::C128::new(2.0, 4.0));
+    let loss = x.sum().unwrap();
+    assert_eq!(loss.vjp(&x, &x).unwrap_err().code(), Code::SeedMismatch);
+    assert_eq!(loss.jvp(&x, &loss).unwrap_err().code(), Code::TangentMismatch);
+}
+
+/// Convention 73.
+#[test]
+fn in_place_edits() {
+    let rt = EagerRuntime::new();
+    let mut x = var(&rt, vec![2.0]);
+    let y = (&x * &x).sum().unwrap();
+    let edit = |v: &mut [f64]| v[0] = 100.0;
+    assert!(matches!(x.update::<f64>(edit), Err(Error::ModifiedInPlace { .. })));
+    let mut h = &x * 3.0;
+    assert!(matches!(no_grad(|| h.update::<f64>(edit)), Err(Error::ModifiedInPlace { .. })));
+    // The step of an optimiser: the tape keeps the old elements.
+    no_grad(|| x.update::<f64>(edit)).unwrap();
+    assert_eq!(x.item::<f64>().unwrap(), 100.0);
+    y.backward().unwrap();
+    assert_eq!(grad(&x), [4.0]);
+}
+
+#[test]
+fn nothing_is_recorded_without_grad() {
+    let rt = EagerRuntime::new();
+    let x = scalar(&rt, 2.0);
+    assert!(!rt.no_grad(|| &x * &x).tracks_grad());
+    assert!((&x * &x).tracks_grad());
+    let y = &x.detach() * &x;
+    y.backward().unwrap();
+    assert_eq!(grad(&x), [2.0]);
+}
+
+#[test]
+fn column_major_in_column_major_out() {
+    let rt = EagerRuntime::new();
+    let a = Tensor::from_vec_col_major(vec![2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
+    let b = Tensor::from_vec_col_major(vec![3, 2], vec![0.5, -1.0, 2.0, 1.5, -0.25, 3.0]).unwrap();
+    let (a, b) = (rt.variable_from(a).unwrap(), rt.constant_from(b).unwrap());
+    let y = a.matmul(&b).unwrap();
+    let ct = Tensor::from_vec_col_major(vec![2, 2], vec![1.0, -0.5, 0.25, 2.0]).unwrap();
+    let ct = rt.constant_from(ct).unwrap();
+    let g = y.vjp(&a, &ct).unwrap().to_tensor().unwrap();
+    assert_eq!(g.as_slice::<f64>().unwrap(), [0.875, 2.75, -1.0625, 0.0, 2.75, 5.0]);
+    let da = Tensor::from_vec_col_major(vec![2, 3], vec![1.0, -0.5, 0.25, 0.0, 2.0, -1.0]).unwrap();
+    let dy = y.jvp(&a, &rt.constant_from(da).unwrap()).unwrap().to_tensor().unwrap();
+    assert_eq!(dy.as_slice::<f64>().unwrap(), [4.25, -2.25, 7.4375, -3.75]);
+    (&y * &ct).sum().unwrap().backward().unwrap();
+    assert_eq!(a.grad().unwrap().unwrap().as_slice::<f64>().unwrap(), g.as_slice::<f64>().unwrap());
+}
+
+#[test]
+fn higher_order() {
+    let rt = EagerRuntime::new();
+    let x = scalar(&rt, 0.7);
+    // Four derivatives of sin, one after the other; the rule of each uses values that were computed from x.
+    let mut y = x.sin().unwrap();
+    let (s, c) = 0.7f64.sin_cos();
+    for want in [c, -s, -c, s] {
+        y = y.grad_of(&[&x], BackwardOptions::create_graph()).unwrap().remove(0);
+        assert!((y.item::<f64>().unwrap() - want).abs() < 1e-15);
+    }
+    // exp(x) * x at 1: 2e, twice differentiated 3e, and so on.
+    let x = scalar(&rt, 1.0);
+    let mut y = &x.exp().unwrap() * &x;
+    for n in 2..6 {
+        y = y.grad_of(&[&x], BackwardOptions::create_graph()).unwrap().remove(0);
+        assert!((y.item::<f64>().unwrap() - f64::from(n) * 1f64.exp()).abs() < 1e-13);
+    }
+    // backward with a graph: the gradient of the gradient accumulates on the leaf.
+    let x = scalar(&rt, 3.0);
+    (&(&x * &x) * &x).backward_with(BackwardOptions::create_graph()).unwrap();
+    let g = x.grad_tensor().unwrap().unwrap();
+    x.clear_grad().unwrap();
+    g.backward().unwrap();
+    assert_eq!(grad(&x), [18.0]);
+    x.clear_grad().unwrap();
+    // Forward over reverse equals reverse over forward.
+    let y = (&x.tanh().unwrap() * &x).exp().unwrap();
+    let one = rt.constant_from(Tensor::scalar(1.0)).unwrap();
+    let g = y.grad_of(&[&x], BackwardOptions::create_graph()).unwrap().remove(0);
+    let fr = g.jvp(&x, &one).unwrap().item::<f64>().unwrap();
+    let rf = y.jvp(&x, &one).unwrap().grad_of(&[&x], BackwardOptions::default()).unwrap();
+    assert!((fr / rf[0].item::<f64>().unwrap() - 1.0).abs() < 1e-14);
+}
+
+#[test]
+fn hooks_see_and_replace_gradients() {
+    let rt = EagerRuntime::new();
+    let x = scalar(&rt, 2.0);
+    let h = &x * &x;
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let log = seen.clone();
+    h.register_hook(move |g| {
+        log.lock().unwrap().push(g.item::<f64>().unwrap());
+        g.scale(10.0).ok()
+    })
+    .unwrap();
+    // Two paths into h: the hook sees their sum, once.
+    let cts = (&(&h * 3.0) + &h).backward().unwrap();
+    assert_eq!(*seen.lock().unwrap(), [4.0]);
+    assert_eq!(grad(&x), [160.0]);
+    assert_eq!(cts.get(&h).unwrap().item::<f64>().unwrap(), 40.0);
+    assert_eq!(cts.get(&x).unwrap().item::<f64>().unwrap(), 160.0);
+}
+
+#[test]
+fn anomalies_are_named() {
+    let rt = EagerRuntime::new();
+    rt.set_anomaly_detection(true);
+    let x = scalar(&rt, -1.0);
+    let e = x.log().unwrap_err();
+    assert!(e.code() == Code::CheckFailed && e.to_string().contains("`log`"), "{e}");
+    let zero = scalar(&rt, 0.0);
+    // 0 * inf in the derivative of sqrt(x²) at 0.
+    let e = zero.square().unwrap().sqrt().unwrap().backward().unwrap_err();
+    assert!(e.to_string().contains("in the derivative of `mul`"), "{e}");
+    rt.set_anomaly_detection(false);
+    assert!(x.log().unwrap().item::<f64>().unwrap().is_nan());
+}
+
+/// Convention 135, on a small stack.
+#[test]
+fn a_million_operations_deep() {
+    let work = || {
+        let rt = EagerRuntime::new();
+        let x = scalar(&rt, 1.0);
+        let one = rt.constant_from(Tensor::scalar(1.0)).unwrap();
+        let mut y = x.clone();
+        for _ in 0..1_000_000 {
+            y = &y * &one;
+        }
+        y.backward_with(BackwardOptions::keep_graph()).unwrap();
+        assert_eq!(grad(&x), [1.0]);
+        drop(y);
+    };
+    std::thread::Builder::new().stack_size(128 << 10).spawn(work).unwrap().join().unwrap();
+}
+
+#[test]
+fn a_wide_fan_out() {
+    let rt = EagerRuntime::new();
+    let x = scalar(&rt, 1.0);
+    let mut sum = &x * 1.0;
+    for _ in 0..10_000 {
+        sum = &sum + &x;
+    }
+    sum.backward().unwrap();
+    assert_eq!(grad(&x), [10_001.0]);
+}
+
+/// What is only added saves nothing; what is multiplied saves its operands, without a copy.
+#[test]
+fn tapes_do_not_copy() {
+    let rt = EagerRuntime::new();
+    let t = Tensor::vector(vec![1.0f64; 8]);
+    let at = t.as_slice::<f64>().unwrap().as_ptr();
+    let x = rt.variable_from(t).unwrap();
+    assert_eq!(x.to_tensor().unwrap().as_slice::<f64>().unwrap().as_ptr(), at);
+    let y = &x * &x;
+    drop(y);
+    assert_eq!(x.materialized().unwrap().as_slice::<f64>().unwrap().as_ptr(), at);
+}
+
+#[test]
+fn caches_and_profile() {
+    let rt = EagerRuntime::new();
+    let key = || ExtensionCacheKey::new("name.v1", "plans", 1);
+    rt.with_extension_caches_mut(|c| c.put(key(), vec![1u8; 10], 10)).unwrap();
+    let found = rt.with_extension_caches_mut(|c| c.get::<Vec<u8>>(&key())).unwrap();
+    assert_eq!(found.unwrap().len(), 10);
+    assert!(rt.with_extension_caches_mut(|c| c.get::<String>(&key())).unwrap().is_none());
+    let s = rt.cache_stats().unwrap().extensions;
+    assert_eq!((s.entries, s.retained_bytes, s.hits, s.misses, s.evictions), (1, 10, 1, 1, 0));
+    let mut limits = rt.extension_cache_limits().unwrap();
+    limits.bytes = 15;
+    rt.set_extension_cache_limits(limits).unwrap();
+    rt.with_extension_caches_mut(|c| c.put(ExtensionCacheKey::new("name.v1", "plans", 2), 0u8, 10)).unwrap();
+    let s = rt.cache_stats().unwrap().extensions;
+    assert_eq!((s.entries, s.evictions), (1, 1));
+    rt.clear_caches().unwrap();
+    assert_eq!(rt.cache_stats().unwrap().extensions.entries, 0);
+    rt.with_backend_mut(|b| b.threads()).unwrap();
+    rt.set_profiling(true);
+    let _ = scalar(&rt, 1.0).exp().unwrap();
+    assert_eq!((rt.profile()[0].name.as_str(), rt.profile()[0].calls), ("exp", 1));
+}
+
+/// A real scalar that depends on every float result.
+fn loss(cx: &dyn Emit, y: &[Val]) -> Val {
+    let mut total = cx.constant(Array::scalar(0.5f64));
+    for &v in y {
+        let ty = cx.ty(v);
+        if ty.dtype.has_tangent() {
+            let axes: Vec<usize> = (0..ty.rank()).collect();
+            let part = if ty.dtype.is_complex() { cx.add(cx.real(v), cx.imag(v)) } else { v };
+            let sum = cx.reduce_sum(cx.mul(part, part), &axes);
+            total = cx.add(total, cx.convert(sum, DType::F64));
+        }
+    }
+    total
+}
+
+/// The loss of an operation as a function.
+fn traced(op: &Op, x: &[Array]) -> cotangent::Result<cotangent::Function> {
+    let b = Builder::new("f", Session::default());
+    let params: Vec<Val> = x.iter().map(|a| b.param(a.ty(), None)).collect();
+    let cx: &dyn Emit = &b;
+    let y = cx.emit(op.clone(), &params);
+    let l = loss(cx, &y);
+    b.finish(&[l])
+}
+
+/// Convention 140: every operation's samples, value and gradient, eager and traced, to the bit.
+#[test]
+fn eager_equals_traced() {
+    let (mut values, mut gradients) = (0, 0);
+    for entry in ops::entries() {
+        for (k, s) in (entry.samples)(entry.name).into_iter().enumerate() {
+            let at = || format!("{} sample {k}: {:?} {:?}", entry.name, s.op, s.operands);
+            let rt = EagerRuntime::new();
+            let x: Vec<EagerTensor> = s
+                .operands
+                .iter()
+                .map(|a| if a.dtype().has_tangent() { rt.variable_from(a) } else { rt.constant_from(a) }.unwrap())
+                .collect();
+            let refs: Vec<&EagerTensor> = x.iter().collect();
+            let b = Builder::new("f", Session::default());
+            let params: Vec<Val> = s.operands.iter().map(|a| b.param(a.ty(), None)).collect();
+            let y = b.emit(s.op.clone(), &params);
+            let compiled = cotangent_cpu::compile(&b.finish(&y).unwrap().into()).unwrap();
+            let Ok(want) = cotangent_cpu::run(&compiled, &s.operands) else { continue };
+            let constants: Vec<EagerTensor> = x.iter().map(EagerTensor::detach).collect();
+            let got = rt.apply(s.op.clone(), &constants.iter().collect::<Vec<_>>()).unwrap();
+            for (g, w) in got.iter().zip(&want) {
+                assert!(g.to_tensor().unwrap().to_array().unwrap().same_bits(w), "{}", at());
+                values += 1;
+            }
+            let Ok(f) = traced(&s.op, &s.operands) else { continue };
+            let wrt: Vec<Val> = f.params().iter().zip(&x).filter(|(_, x)| x.tracks_grad()).map(|(&p, _)| p).collect();
+            let Ok(g) = cotangent::ad::value_and_grad(&Default::default(), &f, &wrt) else { continue };
+            let run = cotangent_cpu::compile(&g.into()).and_then(|p| cotangent_cpu::run(&p, &s.operands));
+            let Ok(want) = run else { continue };
+            let op = s.op.clone();
+            let y =
+                rt.write(&refs, |cx, v| vec![loss(cx, &cx.emit(op, v))]).unwrap_or_else(|e| panic!("{}: {e}", at()));
+            if y[0].tracks_grad() {
+                y[0].backward().unwrap_or_else(|e| panic!("{}: {e}", at()));
+            }
+            assert!(y[0].to_tensor().unwrap().to_array().unwrap().same_bits(&want[0]), "{}", at());
+            for (x, w) in x.iter().filter(|x| x.tracks_grad()).zip(&want[1..]) {
+                // A leaf that is not reached has no gradient, where a function returns zeros.
+                match x.grad().unwrap() {
+                    Some(g) => assert!(g.to_array().unwrap().same_bits(w), "{}: {g} {w:?}", at()),
+                    None => assert!(w.to_c128().iter().all(|z| z.norm() == 0.0), "{}", at()),
+                }
+                gradients += 1;
+            }
+        }
+    }
+    assert!(values > 300 && gradients > 300, "{values} values, {gradients} gradients");
+}

@@ -1,0 +1,80 @@
+//! Arithmetic on a few elements, without a kernel's preparation: what a single operation costs when it runs at once.
+//!
+//! The same operations on the same numbers as the kernels of [`elementwise`](crate::elementwise), so the same bits.
+
+use crate::element::Plain;
+use crate::tensor::{Extents, Tensor};
+use cotangent_core::ops::{Binary, Op, Unary};
+use cotangent_core::{DType, Element};
+
+/// From here on a prepared kernel is as fast.
+const FEW: usize = 1024;
+
+/// The result, if this is one of the operations on few elements that need no preparation.
+pub(crate) fn apply(op: &Op, x: &[Tensor]) -> Option<Tensor> {
+    match (op, x) {
+        (Op::Binary(f), [x, y]) if x.shape() == y.shape() && x.dtype() == y.dtype() && x.numel() <= FEW => {
+            match x.dtype() {
+                DType::F64 => arithmetic::<f64>(*f, x, y),
+                DType::F32 => arithmetic::<f32>(*f, x, y),
+                _ => None,
+            }
+        }
+        (Op::Unary(Unary::Neg), [x]) if x.numel() <= FEW => match x.dtype() {
+            DType::F64 => each(x, |x: f64| -x),
+            DType::F32 => each(x, |x: f32| -x),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn arithmetic<T: Plain + Float>(f: Binary, x: &Tensor, y: &Tensor) -> Option<Tensor> {
+    match f {
+        Binary::Add => pairs(x, y, |x: T, y| x + y),
+        Binary::Sub => pairs(x, y, |x: T, y| x - y),
+        Binary::Mul => pairs(x, y, |x: T, y| x * y),
+        Binary::Div => pairs(x, y, |x: T, y| x / y),
+        _ => None,
+    }
+}
+
+/// Elements with arithmetic.
+trait Float:
+    Sized
+    + std::ops::Add<Output = Self>
+    + std::ops::Sub<Output = Self>
+    + std::ops::Mul<Output = Self>
+    + std::ops::Div<Output = Self>
+{
+}
+
+impl Float for f32 {}
+impl Float for f64 {}
+
+fn pairs<T: Plain>(x: &Tensor, y: &Tensor, f: impl Fn(T, T) -> T) -> Option<Tensor> {
+    let shape = Extents::from_slice(x.shape());
+    let data: Vec<T> = match (x.as_slice::<T>(), y.as_slice::<T>()) {
+        (Some(x), Some(y)) => x.iter().zip(y).map(|(&x, &y)| f(x, y)).collect(),
+        (Some(x), None) => {
+            let y = splat::<T>(y)?;
+            x.iter().map(|&x| f(x, y)).collect()
+        }
+        (None, Some(y)) => {
+            let x = splat::<T>(x)?;
+            y.iter().map(|&y| f(x, y)).collect()
+        }
+        (None, None) => return None,
+    };
+    Some(Tensor::from_vec(shape, data))
+}
+
+fn each<T: Plain>(x: &Tensor, f: impl Fn(T) -> T) -> Option<Tensor> {
+    let data = x.as_slice::<T>()?.iter().map(|&x| f(x)).collect();
+    Some(Tensor::from_vec(Extents::from_slice(x.shape()), data))
+}
+
+/// The one value that is repeated everywhere.
+fn splat<T: Element>(x: &Tensor) -> Option<T> {
+    x.strides().iter().all(|&s| s == 0).then(|| x.first()).flatten()
+}
