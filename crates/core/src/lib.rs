@@ -18,6 +18,7 @@ pub mod rewrite;
 pub mod shape;
 pub mod text;
 pub mod transform;
+pub mod verify;
 
 pub use array::{Array, Data, Element, Scalar, Wide};
 pub use attr::{Attr, Attrs};
@@ -29,3 +30,4 @@ pub use ops::Op;
 pub use primitive::{Arg, Batched, Cost, Primitive, Sample, Val, Vals};
 pub use shape::{Dim, Env, Shape, Sym, Type};
 pub use transform::AdContext;
+pub use verify::verify;

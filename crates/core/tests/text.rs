@@ -9,10 +9,13 @@
 //! ```
 //! `BLESS=1` rewrites what is expected; read the diff.
 
-use cotangent_core::text::Program;
-use cotangent_core::{AdContext, Result};
+use cotangent_core::ops::entries;
+use cotangent_core::text::{Program, print_function};
+use cotangent_core::transform::Session;
+use cotangent_core::{AdContext, Array, Builder, Emit, Function, Op, Result, Type, Val, reference, verify};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 struct Case {
     name: String,
@@ -95,4 +98,63 @@ fn graphs_print_what_is_expected() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// A module that is one operation.
+fn module_of(op: &Op, types: &[Type]) -> Function {
+    let b = Builder::new("m", Session::default());
+    let x: Vec<Val> = types.iter().map(|t| b.param(t.clone(), None)).collect();
+    let y = b.emit(op.clone(), &x);
+    b.finish(&y).unwrap()
+}
+
+/// The function read from what it prints; that prints the same.
+fn again(f: &Function) -> Arc<Function> {
+    let text = print_function(f);
+    let p = Program::parse(&text, None).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let g = p.modules().next().unwrap().clone();
+    assert_eq!(print_function(&g), text);
+    g
+}
+
+#[test]
+fn every_sample_of_every_operation_round_trips() {
+    for entry in entries() {
+        for sample in (entry.samples)(entry.name) {
+            let types: Vec<Type> = sample.operands.iter().map(Array::ty).collect();
+            let f = module_of(&sample.op, &types);
+            let g = again(&f);
+            verify(&g).unwrap();
+            match (reference::run(&f, &sample.operands), reference::run(&g, &sample.operands)) {
+                (Ok(a), Ok(b)) => assert!(a.iter().zip(&b).all(|(a, b)| a.same_bits(b)), "{}", print_function(&f)),
+                (Err(a), Err(b)) => assert_eq!(a.message(), b.message()),
+                (a, b) => panic!("{a:?} {b:?}"),
+            }
+        }
+    }
+}
+
+fn chain(n: usize) -> String {
+    let mut text = "tgraph.module @chain {\n  %v0 = tgraph.arg : tensor<?xf32>\n".to_owned();
+    for i in 0..n {
+        let op = ["sin", "tanh", "exp", "neg"][i % 4];
+        let _ = writeln!(text, "  %v{} = tgraph.{op} %v{i}", i + 1);
+    }
+    let _ = writeln!(text, "  %s = tgraph.reduce %v{n} {{op = \"sum\"}}\n  tgraph.return %s : f32\n}}");
+    text
+}
+
+#[test]
+fn a_chain_of_a_million_needs_no_stack() {
+    let small = std::thread::Builder::new().stack_size(64 << 10);
+    let work = || {
+        let p = Program::parse(&chain(1_000_000), None).unwrap();
+        let f = p.modules().next().unwrap();
+        verify(f).unwrap();
+        let text = p.to_string();
+        assert_eq!(text.lines().count(), 1_000_005);
+        let again = Program::parse(&text, None).unwrap();
+        assert_eq!(again.to_string(), text);
+    };
+    small.spawn(work).unwrap().join().unwrap();
 }

@@ -24,31 +24,28 @@ impl<'s> Parser<'s> {
     pub(super) fn bindings(
         &mut self,
         scope: &mut Scope<'s>,
-        names: Names<'s>,
-        heads: SmallVec<[Head<'s>; 1]>,
+        names: &mut Names<'s>,
+        heads: &mut [Head<'s>],
     ) -> Result<()> {
-        let count = heads.len();
-        let wanted = names.len();
-        let shared = if count > 1 { share(&heads, wanted)? } else { None };
-        let mut names = names.into_iter();
+        let (count, wanted) = (heads.len(), names.len());
+        if count > 1 {
+            share(heads, wanted)?;
+        }
+        let mut names = names.drain(..);
         let mut last: Option<Type> = None;
-        for (i, mut head) in heads.into_iter().enumerate() {
-            if let Some(types) = &shared {
-                head.types = types.get(i).cloned().or(head.types);
-            }
-            let loc = head.loc;
-            let op = head.op;
-            let named = if count == 1 { wanted } else { 1 };
-            let results = match op {
+        for head in heads {
+            let results = match head.op {
                 "arg" | "tangent" => Vals::from_slice(&[self.argument(scope, head, last.take())?]),
                 _ => self.operation(scope, head)?,
             };
-            if results.len() != named {
-                return Err(wrong_count(op, results.len(), wanted, count).at(loc));
+            if results.len() != if count == 1 { wanted } else { 1 } {
+                return Err(wrong_count(head.op, results.len(), wanted, count).at(head.loc));
             }
             for v in results {
                 let (name, at) = names.next().expect("one name per result");
-                last = Some(scope.b.ty(v));
+                if count > 1 {
+                    last = Some(scope.b.ty(v));
+                }
                 self.define(scope, name, at, v)?;
             }
         }
@@ -56,9 +53,9 @@ impl<'s> Parser<'s> {
     }
 
     /// An argument. A tangent has the type of the binding before it, or of its operand.
-    fn argument(&mut self, scope: &mut Scope<'s>, head: Head<'s>, before: Option<Type>) -> Result<Val> {
+    fn argument(&mut self, scope: &mut Scope<'s>, head: &Head<'s>, before: Option<Type>) -> Result<Val> {
         let ty = match (&head.types, head.op, &head.operands[..], before) {
-            (_, "tangent", &[Operand::Val(v)], _) => scope.b.ty(v),
+            (_, "tangent", [Operand::Val(v)], _) => scope.b.ty(*v),
             (_, "tangent", [], Some(ty)) => ty,
             (Some(t), _, [], _) if t.results.len() == 1 && t.operands.is_none() => self.fill(&t.results[0]),
             (None, _, [], _) => {
@@ -81,12 +78,13 @@ impl<'s> Parser<'s> {
         Ok(scope.b.param(ty, None))
     }
 
-    fn operation(&mut self, scope: &mut Scope<'s>, head: Head<'s>) -> Result<Vals> {
+    fn operation(&mut self, scope: &mut Scope<'s>, head: &mut Head<'s>) -> Result<Vals> {
         let Head { op: name, loc, operands, attrs, types } = head;
+        let (loc, attrs) = (*loc, std::mem::take(attrs));
         scope.b.set_loc(loc);
         let found = self.table.find(name).ok_or_else(|| self.unknown_op(name, loc))?;
         let cx: &dyn Emit = &scope.b;
-        let x = values(cx, name, &operands, types.as_ref()).map_err(|e| e.at(loc))?;
+        let x = values(cx, name, operands, types.as_ref()).map_err(|e| e.at(loc))?;
         let have: SmallVec<[Type; 4]> = x.iter().map(|&v| cx.ty(v)).collect();
         if let Some(want) = types.as_ref().and_then(|t| t.operands.as_ref()) {
             check_operands(name, &have, want).map_err(|e| e.at(loc))?;
@@ -112,8 +110,8 @@ impl<'s> Parser<'s> {
         if let Some(e) = scope.b.take_error() {
             return Err(e.at(loc));
         }
-        if let Some(t) = &types {
-            check_results(cx_types(&scope.b, &y), name, t)?;
+        if let Some(t) = types {
+            check_results(&scope.b, &y, name, t)?;
         }
         Ok(y)
     }
@@ -125,31 +123,26 @@ impl<'s> Parser<'s> {
     }
 }
 
-fn cx_types(cx: &dyn Emit, y: &[Val]) -> SmallVec<[Type; 2]> {
-    y.iter().map(|&v| cx.ty(v)).collect()
-}
-
 /// One type after several bindings is the type of each; as many types as bindings are theirs in order.
-fn share(heads: &[Head<'_>], wanted: usize) -> Result<Option<Vec<Annotation>>> {
+fn share(heads: &mut [Head<'_>], wanted: usize) -> Result<()> {
     if heads.len() != wanted {
         let text = format!("{wanted} names before `=`, {} operations after it: each must have one result", heads.len());
         return Err(Error::new(Code::Arity, text).at(heads[0].loc));
     }
-    let (last, others) = heads.split_last().expect("at least one");
-    let Some(t) = &last.types else { return Ok(None) };
-    if others.iter().any(|h| h.types.is_some()) {
-        return Ok(None);
+    let types = heads.last().and_then(|h| h.types.clone());
+    let Some(t) = types.filter(|t| t.operands.is_none()) else { return Ok(()) };
+    if heads.iter().rev().skip(1).any(|h| h.types.is_some()) {
+        return Ok(());
     }
-    let one = |ty: &Type| Annotation { operands: None, results: vec![ty.clone()], loc: t.loc };
-    match &t.results[..] {
-        [ty] if t.operands.is_none() => Ok(Some(vec![one(ty); wanted])),
-        [_] => Ok(None),
-        all if all.len() == wanted => Ok(Some(all.iter().map(one).collect())),
-        all => {
-            let text = format!("{wanted} results in this line, {} types", all.len());
-            Err(Error::new(Code::Arity, text).at(t.loc))
-        }
+    if t.results.len() != 1 && t.results.len() != wanted {
+        let text = format!("{wanted} results in this line, {} types", t.results.len());
+        return Err(Error::new(Code::Arity, text).at(t.loc));
     }
+    for (i, head) in heads.iter_mut().enumerate() {
+        let ty = t.results.get(i).unwrap_or(&t.results[0]).clone();
+        head.types = Some(Annotation { operands: None, results: vec![ty], loc: t.loc });
+    }
+    Ok(())
 }
 
 fn wrong_count(op: &str, have: usize, names: usize, bindings: usize) -> Error {
@@ -171,9 +164,9 @@ fn values(cx: &dyn Emit, op: &str, operands: &[Operand], types: Option<&Annotati
     let dtype = first.or_else(|| types.and_then(|t| t.results.first()).map(|t| t.dtype));
     operands
         .iter()
-        .map(|&o| match (o, dtype) {
-            (Operand::Val(v), _) => Ok(v),
-            (Operand::Num(n), Some(d)) => Ok(cx.op(Constant::splat(Type::scalar(d), fitting(n, d)?), &[])),
+        .map(|o| match (o, dtype) {
+            (Operand::Val(v), _) => Ok(*v),
+            (Operand::Num(n), Some(d)) => Ok(cx.op(Constant::splat(Type::scalar(d), fitting(**n, d)?), &[])),
             (Operand::Num(_), None) => {
                 bail!(
                     Syntax,
@@ -239,7 +232,8 @@ fn check_operands(op: &str, have: &[Type], want: &[Type]) -> Result<()> {
     Ok(())
 }
 
-fn check_results(have: SmallVec<[Type; 2]>, op: &str, t: &Annotation) -> Result<()> {
+fn check_results(cx: &dyn Emit, y: &[Val], op: &str, t: &Annotation) -> Result<()> {
+    let have: SmallVec<[Type; 2]> = y.iter().map(|&v| cx.ty(v)).collect();
     if have.len() != t.results.len() {
         let text = format!("`tgraph.{op}` has {} results, {} types are given", have.len(), t.results.len());
         return Err(Error::new(Code::Arity, text).at(t.loc));

@@ -38,7 +38,7 @@ pub use names::nearest;
 pub use print::{print_function, print_type};
 
 pub(crate) use cursor::is_name;
-pub(crate) use names::quoted;
+pub(crate) use names::{quoted, written as written_name};
 
 use crate::bail;
 use crate::error::{Error, Loc, Result};

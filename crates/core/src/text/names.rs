@@ -64,7 +64,7 @@ pub(super) fn clip(s: &str) -> Cow<'_, str> {
 }
 
 /// A name as it is written after its sigil: in quotes where it must be.
-pub(super) fn written(name: &str) -> Cow<'_, str> {
+pub(crate) fn written(name: &str) -> Cow<'_, str> {
     if is_name(name) { name.into() } else { quoted(name).into() }
 }
 

@@ -61,12 +61,11 @@ pub(super) struct Scope<'s> {
 }
 
 /// An operand as it is written.
-#[derive(Clone, Copy)]
 pub(super) enum Operand {
     /// A value.
     Val(Val),
     /// A number: of the element type of another operand.
-    Num(Scalar),
+    Num(Box<Scalar>),
 }
 
 /// What stands after the colon.
@@ -81,7 +80,7 @@ pub(super) struct Annotation {
 pub(super) struct Head<'s> {
     pub op: &'s str,
     pub loc: Loc,
-    pub operands: SmallVec<[Operand; 4]>,
+    pub operands: SmallVec<[Operand; 2]>,
     pub attrs: Attrs,
     pub types: Option<Annotation>,
 }
@@ -259,7 +258,7 @@ impl<'s> Parser<'s> {
                     }
                     self.c = before;
                     let head = self.head(scope)?;
-                    self.bindings(scope, Names::new(), [head].into())?;
+                    self.bindings(scope, &mut Names::new(), &mut [head])?;
                 }
             }
         }
@@ -311,14 +310,15 @@ impl<'s> Parser<'s> {
             }
         }
         self.c.expect(b'=', "after the names of results")?;
-        let mut heads = SmallVec::new();
-        loop {
-            heads.push(self.head(scope)?);
-            if !self.c.eat(b',') {
-                break;
-            }
+        let mut heads = [self.head(scope)?];
+        if self.c.peek() != b',' {
+            return self.bindings(scope, &mut names, &mut heads);
         }
-        self.bindings(scope, names, heads)
+        let mut heads = Vec::from(heads);
+        while self.c.eat(b',') {
+            heads.push(self.head(scope)?);
+        }
+        self.bindings(scope, &mut names, &mut heads)
     }
 
     /// An operation with operands, attributes, bodies and types.
@@ -360,7 +360,7 @@ impl<'s> Parser<'s> {
         if self.c.byte() == b'%' {
             return self.operand_val(scope).map(Operand::Val);
         }
-        self.c.number().map(Operand::Num)
+        self.c.number().map(|n| Operand::Num(Box::new(n)))
     }
 
     /// A value that was defined above.
