@@ -10,7 +10,6 @@
 //!    that binds it.
 //! 6. Names of values are unique.
 //! 7. Bodies are functions of which all this holds; they nest at most [`MAX_DEPTH`] deep, as the function knows.
-//! 8. Every operation can be run: halves of derivatives are gone.
 //!
 //! The builder keeps all this; [`verify`] is for those who write rules, transforms and rewrites, and for tests.
 
@@ -90,9 +89,6 @@ fn parameters(f: &Function) -> Result<()> {
 /// Definitions of the results of equation `i`; `next` is the first value that they may be. Returns the value after.
 fn results(f: &Function, i: usize, e: &Eqn, next: usize) -> Result<usize> {
     let name = e.op.name();
-    if !e.op.runs() {
-        bail!(Invalid, "`{name}` is half of a derivative and cannot be run");
-    }
     if e.results().len() != e.op.results() {
         bail!(Invalid, "`{name}` has {} results, its equation {}", e.op.results(), e.results().len());
     }

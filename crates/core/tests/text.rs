@@ -9,10 +9,12 @@
 //! ```
 //! `BLESS=1` rewrites what is expected; read the diff.
 
+use cotangent_core::check::random;
 use cotangent_core::ops::entries;
+use cotangent_core::rewrite::simplify;
 use cotangent_core::text::{Program, print_function};
-use cotangent_core::transform::Session;
-use cotangent_core::{AdContext, Array, Builder, Emit, Function, Op, Result, Type, Val, reference, verify};
+use cotangent_core::transform::{Session, jvp, vjp};
+use cotangent_core::{AdContext, Array, Builder, DType, Emit, Function, Op, Result, Type, Val, reference, verify};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -112,7 +114,7 @@ fn module_of(op: &Op, types: &[Type]) -> Function {
 fn again(f: &Function) -> Arc<Function> {
     let text = print_function(f);
     let p = Program::parse(&text, None).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let g = p.modules().next().unwrap().clone();
+    let g = p.modules().last().unwrap().clone();
     assert_eq!(print_function(&g), text);
     g
 }
@@ -157,4 +159,50 @@ fn a_chain_of_a_million_needs_no_stack() {
         assert_eq!(again.to_string(), text);
     };
     small.spawn(work).unwrap().join().unwrap();
+}
+
+#[test]
+fn random_graphs_and_their_derivatives_round_trip() {
+    let ad = AdContext::default();
+    for seed in 0..60 {
+        let random::Case { function: f, args } = random::graph(seed, 4 + seed as usize % 20).unwrap();
+        let wrt = |f: &Function| -> Vec<Val> {
+            f.params().iter().copied().filter(|&p| f.ty(p).dtype.has_tangent()).collect()
+        };
+        verify(&f).unwrap();
+        let g = again(&f);
+        let bits = |a: Vec<Array>, b: Vec<Array>| a.iter().zip(&b).all(|(a, b)| a.same_bits(b));
+        assert!(bits(reference::run(&f, &args).unwrap(), reference::run(&g, &args).unwrap()));
+        let first = vjp(&ad, &f, &wrt(&f)).unwrap();
+        let forward = jvp(&ad, &first, &wrt(&first)).unwrap();
+        for d in [first.clone(), simplify(&first), simplify(&forward), forward] {
+            verify(&d).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{}", print_function(&d)));
+            again(&d);
+        }
+    }
+}
+
+#[test]
+fn bodies_that_stand_in_many_places_are_printed_once() {
+    let mut f = scalar("f0", |cx, x| cx.sin(x));
+    for k in 1..40 {
+        let callee = Arc::new(f);
+        f = scalar(&format!("f{k}"), |cx, x| {
+            let once = cx.call(&callee, &[x])[0];
+            cx.call(&callee, &[once])[0]
+        });
+    }
+    let text = print_function(&f);
+    assert_eq!(text.matches("tgraph.module").count(), 40);
+    let g = again(&f);
+    assert_eq!(g.depth(), 39);
+    verify(&g).unwrap();
+}
+
+/// A function of one number.
+fn scalar(name: &str, write: impl FnOnce(&dyn Emit, Val) -> Val) -> Function {
+    let b = Builder::new(name, Session::default());
+    let x = b.param(Type::scalar(DType::F64), Some("x"));
+    let y = write(&b, x);
+    b.finish(&[y]).unwrap()
 }

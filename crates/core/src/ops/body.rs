@@ -66,6 +66,26 @@ pub(crate) fn params(b: &Builder, types: &[Type]) -> Vec<Val> {
     types.iter().map(|t| b.param(t.clone(), None)).collect()
 }
 
+/// The types that the bodies of an operation get as operands, in the order of its bodies, as far as that follows from
+/// the operands' types.
+pub(crate) fn body_operands(op: &Op, x: &[Type]) -> Vec<Option<Vec<Type>>> {
+    match op {
+        Op::Switch(s) => vec![x.get(1..).map(<[Type]>::to_vec); s.branches.len()],
+        Op::Scan(s) => {
+            let first = s.consts + s.carry;
+            let one = |(k, t): (usize, &Type)| if k < first || t.rank() == 0 { t.clone() } else { t.unbatched() };
+            vec![Some(x.iter().enumerate().map(one).collect())]
+        }
+        Op::While(w) if w.cond_consts + w.body_consts <= x.len() => {
+            let (cond, rest) = x.split_at(w.cond_consts);
+            vec![Some([cond, &rest[w.body_consts..]].concat()), Some(rest.to_vec())]
+        }
+        Op::CustomJvp(_) => vec![Some(x.to_vec()), None],
+        Op::CustomVjp(_) => vec![Some(x.to_vec()), Some(x.to_vec()), None],
+        _ => vec![None; op.regions().len()],
+    }
+}
+
 /// The operands fit the parameters of a body; `what` names it.
 pub(crate) fn check_operands(op: &dyn Primitive, what: &str, f: &Function, x: &[Type]) -> Result<()> {
     if f.params().len() != x.len() {

@@ -45,6 +45,7 @@ mod windows;
 
 pub use arg_reduce::ArgReduce;
 pub use binary::{BINARY, Binary, BinaryDef};
+pub(crate) use body::body_operands;
 pub use broadcast::BroadcastInDim;
 pub use call::Call;
 pub use compare::{Compare, Comparison};

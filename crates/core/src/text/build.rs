@@ -10,7 +10,7 @@ use crate::bail;
 use crate::dtype::DType;
 use crate::emit::Emit;
 use crate::error::{Code, Error, Loc, Result};
-use crate::ops::{Constant, Op, Spelled};
+use crate::ops::{Constant, Op, Spelled, body_operands};
 use crate::primitive::{Val, Vals};
 use crate::shape::{Dim, Type};
 use smallvec::SmallVec;
@@ -98,7 +98,7 @@ impl<'s> Parser<'s> {
                     return Err(left_over(&s.attrs, name, &op).at(loc));
                 }
                 let x = broadcast(cx, &op, x);
-                cx.emit(op, &x)
+                cx.emit(self.with_symbols_around(op, &have), &x)
             }
             Found::Composite(c) => {
                 let mut s = Spelled { name: c.name, attrs, operands: &have, results };
@@ -114,6 +114,24 @@ impl<'s> Parser<'s> {
             check_results(&scope.b, &y, name, t)?;
         }
         Ok(y)
+    }
+
+    /// Modules that stand as bodies of `op` get the symbols around them: a body has none of its own.
+    fn with_symbols_around(&self, op: Op, x: &[Type]) -> Op {
+        let regions = op.regions();
+        if op.own_syms() || !regions.iter().any(|r| self.is_module(r)) {
+            return op;
+        }
+        let types = body_operands(&op, x);
+        let new: Vec<_> = regions
+            .iter()
+            .zip(types)
+            .map(|(&r, types)| match types {
+                Some(t) if self.is_module(r) && t.len() == r.params().len() => self.session.specialize(r, &t),
+                _ => r.clone(),
+            })
+            .collect();
+        op.with_regions(&new)
     }
 
     fn unknown_op(&self, name: &str, loc: Loc) -> Error {

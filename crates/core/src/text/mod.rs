@@ -30,6 +30,7 @@ mod names;
 mod parse;
 mod print;
 mod print_attr;
+mod shared;
 mod snippet;
 mod types;
 
@@ -48,7 +49,9 @@ use crate::transform::{AdContext, Numerics};
 use lookup::Table;
 use names::written;
 use parse::Parser;
+use print::Printing;
 use rustc_hash::FxHashSet;
+use shared::Shared;
 use std::fmt;
 use std::sync::Arc;
 
@@ -219,26 +222,21 @@ impl Program {
 
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named = self.items.iter().filter_map(|i| match i {
-            Item::Module(f) => Some(f),
-            Item::Directive(d) => d.made.as_ref(),
-        });
-        let modules: print::Modules<'_> = named.map(|m| (Arc::as_ptr(m), &*m.name)).collect();
-        let mut out = String::new();
+        let made: Vec<&Arc<Function>> = self.directives().filter_map(|d| d.made.as_ref()).collect();
+        let taken = self.directives().map(|d| &*d.target);
+        let modules: Vec<&Function> = self.modules().map(|m| &**m).collect();
+        let mut p = Printing::new(Shared::new(&modules, &made, taken));
         for (i, item) in self.items.iter().enumerate() {
             match item {
-                Item::Module(m) => {
-                    out.push_str(if i > 0 { "\n" } else { "" });
-                    print::module(&mut out, m, &modules);
-                }
+                Item::Module(m) => p.module(m),
                 Item::Directive(d) => {
                     let first = i > 0 && matches!(self.items[i - 1], Item::Module(_));
-                    out.push_str(if first { "\n" } else { "" });
-                    out.push_str(&d.to_string());
-                    out.push('\n');
+                    p.out.push_str(if first { "\n" } else { "" });
+                    p.out.push_str(&d.to_string());
+                    p.out.push('\n');
                 }
             }
         }
-        f.write_str(&out)
+        f.write_str(&p.out)
     }
 }

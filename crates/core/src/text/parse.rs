@@ -41,6 +41,7 @@ pub(super) struct Parser<'s> {
     pub table: Table<'s>,
     /// Modules so far.
     modules: FxHashMap<Arc<str>, Arc<Function>>,
+    pub session: Session,
     /// Every name after `@` that is taken, with its place.
     targets: FxHashMap<Arc<str>, Loc>,
     pub items: Vec<Item>,
@@ -91,6 +92,7 @@ impl<'s> Parser<'s> {
             c: Cursor::new(src),
             table,
             modules: FxHashMap::default(),
+            session: Session::default(),
             targets: FxHashMap::default(),
             items: Vec::new(),
             brackets: 0,
@@ -159,7 +161,7 @@ impl<'s> Parser<'s> {
         let name = self.new_target(loc)?;
         self.c.expect(b'{', "and the statements of the module")?;
         self.made = 0;
-        let b = Builder::new(&name, Session::default());
+        let b = Builder::new(&name, self.session.clone());
         let mut scope = Scope { b, names: FxHashMap::default(), what: format!("@{}", written(&name)), body: false };
         let results = self.statements(&mut scope, loc)?;
         let f = Arc::new(scope.b.finish(&results)?);
@@ -171,6 +173,11 @@ impl<'s> Parser<'s> {
     /// The module of this name, defined above.
     pub fn module_named(&self, name: &str) -> Option<&Arc<Function>> {
         self.modules.get(name)
+    }
+
+    /// Whether this is a module of the text, not a body written out.
+    pub fn is_module(&self, f: &Arc<Function>) -> bool {
+        self.modules.get(&f.name).is_some_and(|m| Arc::ptr_eq(m, f))
     }
 
     /// Whether a directive or a module above has this name.

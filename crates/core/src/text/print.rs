@@ -1,10 +1,12 @@
 //! The canonical text of functions.
 //!
 //! Every value has a name of its own: the one it was given, or `%7` at position 7. A `?` stands for a symbol that
-//! nothing needs by name; elsewhere it is `?a`. Bodies are written out, modules of the program by their name.
+//! nothing needs by name; elsewhere it is `?a`. Bodies are written out; modules of the program, and bodies that stand
+//! in several places, are written by name.
 
 use super::names::written;
 use super::print_attr::attr;
+use super::shared::Shared;
 use super::types::stands_bare;
 use crate::attr::{Attr, Attrs};
 use crate::graph::Function;
@@ -15,14 +17,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// Modules by identity: what is printed by name.
-pub(super) type Modules<'a> = FxHashMap<*const Function, &'a str>;
-
-/// The text of one function as a module.
+/// The text of one function as a module. Bodies that stand in several places become modules before it.
 pub fn print_function(f: &Function) -> String {
-    let mut out = String::new();
-    module(&mut out, f, &Modules::default());
-    out
+    let mut p = Printing::new(Shared::new(&[f], [].into_iter()));
+    p.module(f);
+    p.out
 }
 
 /// A type as the text form writes it: `f32`, `tensor<2xnxf32>`.
@@ -32,30 +31,53 @@ pub fn print_type(ty: &Type) -> String {
     out
 }
 
-pub(super) fn module(out: &mut String, f: &Function, modules: &Modules<'_>) {
-    let open = anonymous(f);
-    let p = Printer { modules, open: &open };
-    let _ = writeln!(out, "tgraph.module @{} {{", written(&f.name));
-    p.statements(out, f, 1, true);
-    out.push_str("}\n");
+/// A text of modules, each printed once.
+pub(super) struct Printing {
+    shared: Shared,
+    done: FxHashSet<*const Function>,
+    pub out: String,
 }
 
-/// Symbols that print as `?`: those that one parameter binds and nothing needs by name.
-fn anonymous(f: &Function) -> FxHashSet<Sym> {
-    let mut seen = Seen::default();
-    if f.syms().iter().any(|s| s.starts_with('?')) {
+impl Printing {
+    pub fn new(shared: Shared) -> Printing {
+        Printing { shared, done: FxHashSet::default(), out: String::new() }
+    }
+
+    /// A module, after those that it uses, unless it is there already.
+    pub fn module(&mut self, f: &Function) {
+        if !self.done.insert(f) {
+            return;
+        }
+        for m in self.shared.uses(f).to_vec() {
+            self.module(&m);
+        }
+        let open = anonymous(f, &self.shared);
+        let p = Printer { shared: &self.shared, open: &open };
+        let out = &mut self.out;
+        out.push_str(if out.is_empty() { "" } else { "\n" });
+        let _ = writeln!(out, "tgraph.module @{} {{", written(self.shared.name(f).unwrap_or(&f.name)));
+        p.statements(out, f, 1, true);
+        out.push_str("}\n");
+    }
+}
+
+/// Symbols that print as `?`: those that one parameter binds and nothing needs by name. A body shares the symbols
+/// around it by name.
+fn anonymous(f: &Function, shared: &Shared) -> FxHashSet<Sym> {
+    let mut seen = Seen { shared, bound: FxHashMap::default(), needed: FxHashSet::default() };
+    if !shared.is_body(f) && f.syms().iter().any(|s| s.starts_with('?')) {
         seen.function(f);
     }
     seen.bound.into_iter().filter(|(s, n)| *n == 1 && !seen.needed.contains(s)).map(|(s, _)| s).collect()
 }
 
-#[derive(Default)]
-struct Seen {
+struct Seen<'a> {
+    shared: &'a Shared,
     bound: FxHashMap<Sym, usize>,
     needed: FxHashSet<Sym>,
 }
 
-impl Seen {
+impl Seen<'_> {
     fn function(&mut self, f: &Function) {
         for &p in f.params() {
             for d in f.ty(p).shape.iter() {
@@ -86,6 +108,10 @@ impl Seen {
         match a {
             Attr::Dim(d) => self.dim(d),
             Attr::List(v) => v.iter().for_each(|a| self.attr(a)),
+            Attr::Fn(f) if self.shared.name(f).is_some() => {
+                let own = if self.shared.is_body(f) { FxHashSet::default() } else { f.param_syms() };
+                self.needed.extend(f.syms().difference(&own).cloned());
+            }
             Attr::Fn(f) => self.function(f),
             Attr::Num(_) | Attr::Bool(_) | Attr::Str(_) | Attr::DType(_) | Attr::Array(_) => {}
         }
@@ -93,7 +119,7 @@ impl Seen {
 }
 
 struct Printer<'a> {
-    modules: &'a Modules<'a>,
+    shared: &'a Shared,
     open: &'a FxHashSet<Sym>,
 }
 
@@ -166,7 +192,7 @@ impl Printer<'_> {
         let Attrs(mut attrs) = op.attrs();
         if let Some((key, Attr::Fn(callee))) = attrs.first()
             && key == "callee"
-            && let Some(name) = self.modules.get(&Arc::as_ptr(callee))
+            && let Some(name) = self.shared.name(callee)
         {
             let _ = write!(out, " @{}", written(name));
             attrs.remove(0);
@@ -201,7 +227,7 @@ impl Printer<'_> {
     }
 
     fn body(&self, out: &mut String, f: &Arc<Function>, depth: usize) {
-        if let Some(name) = self.modules.get(&Arc::as_ptr(f)) {
+        if let Some(name) = self.shared.name(f) {
             let _ = write!(out, " @{}", written(name));
             return;
         }

@@ -1,0 +1,123 @@
+//! Which functions are printed as modules of their own: the modules of a program, and bodies that stand in more than
+//! one place. So the text is linear in the graph, however bodies are shared.
+
+use crate::attr::Attr;
+use crate::graph::Function;
+use crate::ops::Op;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// Names of functions by identity.
+#[derive(Default)]
+pub(super) struct Shared {
+    names: FxHashMap<*const Function, String>,
+    /// Bodies, whose symbols are those around them: all of them are printed by name.
+    bodies: FxHashSet<*const Function>,
+    /// Modules that stand in each module, in order.
+    uses: FxHashMap<*const Function, Vec<Arc<Function>>>,
+}
+
+impl Shared {
+    /// For a program of these modules; `taken` are other names after `@`.
+    pub fn new<'a>(modules: &[&Function], taken: impl Iterator<Item = &'a str>) -> Shared {
+        let mut out = Shared::default();
+        let mut taken: FxHashSet<String> = taken.map(str::to_owned).collect();
+        for &m in modules {
+            out.names.insert(m, m.name.to_string());
+            taken.insert(m.name.to_string());
+        }
+        let mut count: FxHashMap<*const Function, u32> = FxHashMap::default();
+        let mut order = Vec::new();
+        for m in modules {
+            out.count(m, &mut count, &mut order);
+        }
+        for f in &order {
+            let key = Arc::as_ptr(f);
+            if count[&key] > 1 && !out.names.contains_key(&key) {
+                let base = if f.name.is_empty() { "body" } else { &f.name };
+                let fresh = (1..).map(|i| format!("{base}_{i}"));
+                let name = [base.to_owned()].into_iter().chain(fresh).find(|n| !taken.contains(n)).expect("endless");
+                taken.insert(name.clone());
+                out.names.insert(key, name);
+            }
+        }
+        for m in modules {
+            out.find_uses(m);
+        }
+        for f in &order {
+            if out.names.contains_key(&Arc::as_ptr(f)) {
+                out.find_uses(f);
+            }
+        }
+        out
+    }
+
+    /// Counts the places of every body; each body is looked at once. `order` gets them, inner ones first.
+    fn count(&mut self, f: &Function, count: &mut FxHashMap<*const Function, u32>, order: &mut Vec<Arc<Function>>) {
+        for e in f.eqns() {
+            for b in bodies(&e.op) {
+                let key = Arc::as_ptr(&b);
+                if !e.op.own_syms() {
+                    self.bodies.insert(key);
+                }
+                let n = count.entry(key).or_insert(0);
+                *n += 1;
+                if *n == 1 {
+                    self.count(&b, count, order);
+                    order.push(b);
+                }
+            }
+        }
+    }
+
+    fn find_uses(&mut self, f: &Function) {
+        if !self.uses.contains_key(&std::ptr::from_ref(f)) {
+            let mut uses = Vec::new();
+            self.uses_in(f, &mut uses);
+            self.uses.insert(f, uses);
+        }
+    }
+
+    fn uses_in(&self, f: &Function, uses: &mut Vec<Arc<Function>>) {
+        for e in f.eqns() {
+            for b in bodies(&e.op) {
+                if self.names.contains_key(&Arc::as_ptr(&b)) {
+                    uses.push(b);
+                } else {
+                    self.uses_in(&b, uses);
+                }
+            }
+        }
+    }
+
+    /// The name that a function is printed by, if it is.
+    pub fn name(&self, f: &Function) -> Option<&str> {
+        self.names.get(&std::ptr::from_ref(f)).map(String::as_str)
+    }
+
+    /// Whether it stands somewhere as a body, not only as a callee.
+    pub fn is_body(&self, f: &Function) -> bool {
+        self.bodies.contains(&std::ptr::from_ref(f))
+    }
+
+    /// The functions that must be printed before this one.
+    pub fn uses(&self, f: &Function) -> &[Arc<Function>] {
+        self.uses.get(&std::ptr::from_ref(f)).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The bodies among the attributes, in the order that they are printed.
+pub(super) fn bodies(op: &Op) -> Vec<Arc<Function>> {
+    if op.regions().is_empty() {
+        return Vec::new();
+    }
+    let mut out = Vec::new();
+    for (_, a) in op.attrs().0 {
+        match a {
+            Attr::Fn(f) => out.push(f),
+            Attr::List(v) => out.extend(v.into_iter().filter_map(|a| if let Attr::Fn(f) = a { Some(f) } else { None })),
+            _ => {}
+        }
+    }
+    out
+}
