@@ -373,18 +373,35 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// The value in another family: integers become floats, reals complex. Floats truncate toward zero.
+    /// The value in another family: integers become floats, reals complex. Floats truncate toward zero, integers wrap.
     pub fn cast(self, dtype: DType) -> Scalar {
         match (self, dtype.kind()) {
+            (Scalar::I(i), Kind::Int) => Scalar::I(wrap(i, dtype)),
             (Scalar::I(i), Kind::Float) => Scalar::F(i as f64),
             (Scalar::I(i), Kind::Complex) => Scalar::C(C128::new(i as f64, 0.0)),
             (Scalar::I(i), Kind::Bool) => Scalar::I((i != 0) as i128),
             (Scalar::F(x), Kind::Complex) => Scalar::C(C128::new(x, 0.0)),
-            (Scalar::F(x), Kind::Int) => Scalar::I(x as i128),
+            (Scalar::F(x), Kind::Int) => Scalar::I(wrap(x as i128, dtype)),
             (Scalar::F(x), Kind::Bool) => Scalar::I((x != 0.0) as i128),
             (Scalar::C(z), Kind::Float) => Scalar::F(z.re),
             (Scalar::C(z), Kind::Int | Kind::Bool) => Scalar::F(z.re).cast(dtype),
             (s, _) => s,
+        }
+    }
+
+    /// [`Scalar::cast`] for numbers that people wrote: an error if the element type does not have this number.
+    pub fn exact(self, dtype: DType) -> Result<Scalar> {
+        let whole = dtype.is_int() || dtype == DType::Bool;
+        let fits = match self {
+            Scalar::I(i) => !whole || (dtype.int_range().0..=dtype.int_range().1).contains(&i),
+            Scalar::F(_) => !whole,
+            Scalar::C(_) => dtype.is_complex(),
+        };
+        match self {
+            _ if fits => Ok(self.cast(dtype)),
+            Scalar::I(i) => bail!(DTypeMismatch, "{i} is not a number of type {dtype}"),
+            Scalar::F(x) => bail!(DTypeMismatch, "{x:?} is not a number of type {dtype}"),
+            Scalar::C(z) => bail!(DTypeMismatch, "({:?}, {:?}) is not a number of type {dtype}", z.re, z.im),
         }
     }
 
@@ -410,6 +427,21 @@ impl Scalar {
             Scalar::F(x) => (1, 0, x.to_bits(), 0),
             Scalar::C(z) => (2, 0, z.re.to_bits(), z.im.to_bits()),
         }
+    }
+}
+
+/// The integer modulo 2^bits, in the range of the type.
+fn wrap(i: i128, dtype: DType) -> i128 {
+    match dtype {
+        DType::I8 => (i as i8).into(),
+        DType::I16 => (i as i16).into(),
+        DType::I32 => (i as i32).into(),
+        DType::I64 => (i as i64).into(),
+        DType::U8 => (i as u8).into(),
+        DType::U16 => (i as u16).into(),
+        DType::U32 => (i as u32).into(),
+        DType::U64 => (i as u64).into(),
+        _ => i,
     }
 }
 

@@ -63,6 +63,7 @@ impl Primitive for Constant {
 
     fn attrs(&self) -> Attrs {
         let value: Attr = match &self.value {
+            Value::Splat(Scalar::I(i)) if self.ty.dtype == crate::DType::Bool => (*i != 0).into(),
             Value::Splat(s) => (*s).into(),
             Value::Dense(a) => a.clone().into(),
             Value::Extent(d) => d.clone().into(),
@@ -149,11 +150,13 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
         (Attr::Array(a), Some([t])) if a.dtype() == t.dtype && !a.ty().differs(t) => Constant::dense(a).into(),
         (Attr::Array(a), None) => Constant::dense(a).into(),
         (Attr::Array(a), Some(t)) => bail!(ShapeMismatch, "the constant has type {}, not {t:?}", a.ty()),
-        (Attr::Num(v), Some([t])) => Constant::splat(t.clone(), v).into(),
+        (Attr::Num(v), Some([t])) => Constant::splat(t.clone(), v.exact(t.dtype)?).into(),
         (Attr::Bool(v), Some([t])) => Constant::splat(t.clone(), v.into()).into(),
         (Attr::Dim(d), Some([t])) => Constant { ty: t.clone(), value: Value::Extent(d) }.into(),
+        // A word is the name of an extent.
+        (Attr::Str(s), Some([t])) => Constant { ty: t.clone(), value: Value::Extent(Dim::sym(&s)) }.into(),
         (Attr::Bool(v), None) => Constant::splat(Type::scalar(crate::DType::Bool), v.into()).into(),
-        (Attr::Num(_) | Attr::Dim(_), _) => {
+        (Attr::Num(_) | Attr::Dim(_) | Attr::Str(_), _) => {
             bail!(Syntax, "a constant number needs its type: `: f64` or `: tensor<2x3xf32>`")
         }
         _ => bail!(Attribute, "the attribute `value` must be a number, an array or a dimension"),

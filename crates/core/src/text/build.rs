@@ -4,15 +4,14 @@ use super::lookup::Found;
 use super::names::{clip, quoted};
 use super::parse::{Annotation, Head, Operand, Parser, Scope, differs, spelled};
 use super::types::HOLE;
-use crate::array::Scalar;
 use crate::attr::Attrs;
 use crate::bail;
 use crate::dtype::DType;
 use crate::emit::Emit;
 use crate::error::{Code, Error, Loc, Result};
-use crate::ops::{Constant, Op, Spelled, body_operands};
+use crate::ops::{Op, Spelled, body_operands};
 use crate::primitive::{Val, Vals};
-use crate::shape::{Dim, Type};
+use crate::shape::{Dim, Shape, Type};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
@@ -84,8 +83,7 @@ impl<'s> Parser<'s> {
         scope.b.set_loc(loc);
         let found = self.table.find(name).ok_or_else(|| self.unknown_op(name, loc))?;
         let cx: &dyn Emit = &scope.b;
-        let x = values(cx, name, operands, types.as_ref()).map_err(|e| e.at(loc))?;
-        let have: SmallVec<[Type; 4]> = x.iter().map(|&v| cx.ty(v)).collect();
+        let have = operand_types(cx, name, operands, types.as_ref()).map_err(|e| e.at(loc))?;
         if let Some(want) = types.as_ref().and_then(|t| t.operands.as_ref()) {
             check_operands(name, &have, want).map_err(|e| e.at(loc))?;
         }
@@ -97,11 +95,12 @@ impl<'s> Parser<'s> {
                 if !s.attrs.0.is_empty() {
                     return Err(left_over(&s.attrs, name, &op).at(loc));
                 }
-                let x = broadcast(cx, &op, x);
+                let x = values(cx, operands, &have, &target(&op, &have));
                 cx.emit(self.with_symbols_around(op, &have), &x)
             }
             Found::Composite(c) => {
                 let mut s = Spelled { name: c.name, attrs, operands: &have, results };
+                let x = values(cx, operands, &have, &None);
                 let y = (c.build)(cx, &mut s, &x).map_err(|e| e.at(loc))?;
                 s.attrs.finish(name).map_err(|e| e.at(loc))?;
                 Vals::from_vec(y)
@@ -173,69 +172,79 @@ fn wrong_count(op: &str, have: usize, names: usize, bindings: usize) -> Error {
     Error::new(Code::Arity, text)
 }
 
-/// The values of operands. A number has the element type of the first value, or of the written type.
-fn values(cx: &dyn Emit, op: &str, operands: &[Operand], types: Option<&Annotation>) -> Result<Vals> {
-    let first = operands.iter().find_map(|o| match o {
-        Operand::Val(v) => Some(cx.ty(*v).dtype),
-        Operand::Num(_) => None,
-    });
-    let dtype = first.or_else(|| types.and_then(|t| t.results.first()).map(|t| t.dtype));
+/// Types of operands. A number has the element type of the first value that is not boolean, or of the written type.
+fn operand_types(
+    cx: &dyn Emit,
+    op: &str,
+    operands: &[Operand],
+    types: Option<&Annotation>,
+) -> Result<SmallVec<[Type; 2]>> {
+    let have = || {
+        operands.iter().filter_map(|o| match o {
+            Operand::Val(v) => Some(cx.ty(*v).dtype),
+            Operand::Num(_) => None,
+        })
+    };
+    let number = || {
+        let first = have().find(|&d| d != DType::Bool).or_else(|| have().next());
+        first.or_else(|| types.and_then(|t| t.results.first()).map(|t| t.dtype))
+    };
     operands
         .iter()
-        .map(|o| match (o, dtype) {
-            (Operand::Val(v), _) => Ok(*v),
-            (Operand::Num(n), Some(d)) => Ok(cx.op(Constant::splat(Type::scalar(d), fitting(**n, d)?), &[])),
-            (Operand::Num(_), None) => {
-                bail!(
+        .map(|o| match o {
+            Operand::Val(v) => Ok(cx.ty(*v)),
+            Operand::Num(n) => match number() {
+                Some(d) => n.exact(d).map(|_| Type::scalar(d)),
+                None => bail!(
                     Syntax,
                     "a number among the operands of `tgraph.{op}` needs a value beside it, or a type after `:`"
-                )
-            }
+                ),
+            },
         })
         .collect()
 }
 
-/// The number, if the element type has it.
-fn fitting(n: Scalar, d: DType) -> Result<Scalar> {
-    let whole = matches!(n, Scalar::I(_)) || !(d.is_int() || d == DType::Bool);
-    let (lo, hi) = if d.is_int() || d == DType::Bool { d.int_range() } else { (i128::MIN, i128::MAX) };
-    match n {
-        Scalar::I(i) if !(lo..=hi).contains(&i) => bail!(DTypeMismatch, "{i} is not a number of type {d}"),
-        Scalar::F(x) if !whole => bail!(DTypeMismatch, "{x} is not a number of type {d}; convert the other operand"),
-        n => Ok(n),
-    }
-}
+/// The shape that operands are repeated to, but for so many first ones.
+type Target = Option<(Shape, usize)>;
 
-/// Operands of an elementwise operation repeated to one shape, as NumPy aligns them. Shapes that cannot be aligned are
-/// left for the type rule to complain about.
-fn broadcast(cx: &dyn Emit, op: &Op, x: Vals) -> Vals {
-    if x.len() < 2 || !op.is_elementwise() {
-        return x;
+/// The shape that operands of an elementwise operation are aligned to, as NumPy does it. Shapes that cannot be aligned
+/// are left for the type rule to complain about.
+fn target(op: &Op, x: &[Type]) -> Target {
+    if x.len() < 2 || !op.is_elementwise() || x.windows(2).all(|w| w[0].shape == w[1].shape) {
+        return None;
     }
-    let shapes: SmallVec<[_; 4]> = x.iter().map(|&v| cx.ty(v).shape).collect();
-    if shapes.windows(2).all(|w| w[0] == w[1]) {
-        return x;
-    }
-    let rank = shapes.iter().map(|s| s.rank()).max().unwrap_or(0);
-    let mut target: Vec<Dim> = vec![Dim::Const(1); rank];
-    for s in &shapes {
-        for (d, t) in s.iter().zip(&mut target[rank - s.rank()..]) {
-            let better = t.is(1) || (t.as_const().is_none() && d.as_const().is_some());
-            match t.same(d) {
-                Some(false) if t.is(1) => *t = d.clone(),
-                Some(false) if !d.is(1) => return x,
-                None if better && !d.is(1) => *t = d.clone(),
+    // One boolean may choose for all elements.
+    let kept = usize::from(matches!(op, Op::Select(_)) && x[0].rank() == 0);
+    let rank = x.iter().map(Type::rank).max().unwrap_or(0);
+    let mut out: Vec<Dim> = vec![Dim::Const(1); rank];
+    for t in x {
+        for (d, o) in t.shape.iter().zip(&mut out[rank - t.rank()..]) {
+            match o.same(d) {
+                Some(false) if !o.is(1) && !d.is(1) => return None,
+                // A number says more than a symbol, anything says more than 1.
+                Some(false) | None if o.is(1) || (o.as_const().is_none() && d.as_const().is_some() && !d.is(1)) => {
+                    *o = d.clone();
+                }
                 _ => {}
             }
         }
     }
-    let grows = |s: &crate::shape::Shape| s.rank() < rank || s.iter().zip(&target).any(|(d, t)| d.is(1) && !t.is(1));
-    // A choice may be made by one boolean for all elements.
-    let scalar_choice = |i: usize| matches!(op, Op::Select(_)) && i == 0 && shapes[0].rank() == 0;
-    x.iter()
-        .enumerate()
-        .map(|(i, &v)| if grows(&shapes[i]) && !scalar_choice(i) { cx.broadcast_to(v, &target) } else { v })
-        .collect()
+    Some((out.into(), kept))
+}
+
+/// The values of operands: numbers as constants, all of them repeated to the target.
+fn values(cx: &dyn Emit, operands: &[Operand], types: &[Type], target: &Target) -> Vals {
+    let one = |(i, (o, ty)): (usize, (&Operand, &Type))| match (o, target) {
+        (Operand::Val(v), Some((s, kept))) if i >= *kept && grows(&ty.shape, s) => cx.broadcast_to(*v, s),
+        (Operand::Val(v), _) => *v,
+        (Operand::Num(n), Some((s, kept))) if i >= *kept => cx.full(&ty.with_shape(s.clone()), **n),
+        (Operand::Num(n), _) => cx.full(ty, **n),
+    };
+    operands.iter().zip(types).enumerate().map(one).collect()
+}
+
+fn grows(from: &Shape, to: &Shape) -> bool {
+    from.rank() < to.rank() || from.iter().zip(to.iter()).any(|(d, t)| d.is(1) && !t.is(1))
 }
 
 fn check_operands(op: &str, have: &[Type], want: &[Type]) -> Result<()> {

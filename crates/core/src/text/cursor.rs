@@ -42,6 +42,10 @@ impl<'s> Cursor<'s> {
         self.pos
     }
 
+    pub fn line(&self) -> u32 {
+        self.line
+    }
+
     /// Skips white space and comments.
     pub fn ws(&mut self) {
         let bytes = self.src.as_bytes();

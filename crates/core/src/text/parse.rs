@@ -340,7 +340,11 @@ impl<'s> Parser<'s> {
         };
         let mut head = Head { op, loc, operands: SmallVec::new(), attrs: Attrs::default(), types: None };
         let callee = if self.c.peek() == b'@' { Some(self.module_here()?) } else { None };
+        let line = self.c.line();
         while matches!(self.c.peek(), b'%') || self.c.at_number() {
+            if head.operands.is_empty() && self.c.line() != line && self.assignment_ahead() {
+                break;
+            }
             head.operands.push(self.operand(scope)?);
             // A comma may also go on to another binding of this line.
             let before = self.c.clone();
@@ -361,6 +365,17 @@ impl<'s> Parser<'s> {
             head.types = Some(self.types()?);
         }
         Ok(head)
+    }
+
+    /// Whether names and `=` are next: another statement, not operands.
+    fn assignment_ahead(&self) -> bool {
+        let mut c = self.c.clone();
+        while c.eat(b'%') && c.name("").is_ok() {
+            if !c.eat(b',') {
+                return c.eat(b'=');
+            }
+        }
+        false
     }
 
     fn operand(&mut self, scope: &Scope<'s>) -> Result<Operand> {
