@@ -302,7 +302,9 @@ impl Mul for Dim {
 /// A symbol as it stands in an expression: in quotes unless it is a name.
 fn written(sym: &str) -> std::borrow::Cow<'_, str> {
     let name = sym.strip_prefix('?').unwrap_or(sym);
-    if is_name(name) && !name.starts_with(|c: char| c.is_ascii_digit()) { sym.into() } else { quoted(sym).into() }
+    let bare = is_name(name) && !name.starts_with(|c: char| c.is_ascii_digit());
+    // `?` alone is an extent that is open: no graph has it, messages may.
+    if bare || sym == "?" { sym.into() } else { quoted(sym).into() }
 }
 
 impl fmt::Display for Poly {

@@ -9,12 +9,17 @@
 //! ```
 //! `BLESS=1` rewrites what is expected; read the diff.
 
+use cotangent_core::attr::Attrs;
 use cotangent_core::check::random;
-use cotangent_core::ops::entries;
+use cotangent_core::ops::{Entry, entries};
+use cotangent_core::primitive::{Linearized, no_rule};
 use cotangent_core::rewrite::simplify;
-use cotangent_core::text::{Program, print_function};
-use cotangent_core::transform::{Session, jvp, vjp};
-use cotangent_core::{AdContext, Array, Builder, DType, Emit, Function, Op, Result, Type, Val, reference, verify};
+use cotangent_core::text::{Program, print_function, resolve_wrt};
+use cotangent_core::transform::{Lin, Lv, Session, jvp, vjp};
+use cotangent_core::{
+    AdContext, Arg, Array, Batched, Builder, Cost, DType, Dim, Emit, Env, Function, Op, Primitive, Result, Type, Val,
+    reference, verify,
+};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -205,4 +210,168 @@ fn scalar(name: &str, write: impl FnOnce(&dyn Emit, Val) -> Val) -> Function {
     let x = b.param(Type::scalar(DType::F64), Some("x"));
     let y = write(&b, x);
     b.finish(&[y]).unwrap()
+}
+
+/// An operation of another crate, without derivative.
+#[derive(Debug)]
+struct Median {
+    window: usize,
+}
+
+impl Primitive for Median {
+    fn name(&self) -> &str {
+        "img.median"
+    }
+
+    fn attrs(&self) -> Attrs {
+        Attrs::default().with("window", self.window)
+    }
+
+    fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
+        Ok(vec![x[0].clone()])
+    }
+
+    fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
+        Ok(vec![x[0].clone()])
+    }
+
+    fn linearize(&self, _: &Lin<'_>, _: &[Val], _: &[Option<Lv>]) -> Result<Linearized> {
+        Err(no_rule(self, "linearize"))
+    }
+
+    fn transpose(&self, _: &dyn Emit, _: &[Arg], _: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
+        Err(no_rule(self, "transpose"))
+    }
+
+    fn batch(&self, _: &dyn Emit, _: &Dim, _: &[Batched]) -> Result<Vec<Batched>> {
+        Err(no_rule(self, "batch"))
+    }
+
+    fn cost(&self, _: &[Type], _: &[Type]) -> Cost {
+        Cost::default()
+    }
+}
+
+fn median() -> Entry {
+    Entry {
+        name: "img.median",
+        doc: "The median over a window.",
+        parse: |s| Ok(Op::extension(Median { window: s.attrs.get("window")? })),
+        samples: |_| Vec::new(),
+    }
+}
+
+#[test]
+fn operations_of_other_crates_are_read_and_printed() {
+    let text = "tgraph.module @m {\n  %x = tgraph.arg : tensor<?xf32>\n  \
+                %y = tgraph.img.median %x {window = 3} : tensor<?xf32>\n  tgraph.return %y : tensor<?xf32>\n}\n";
+    let p = Program::parse_with(text, None, &[median()]).unwrap();
+    assert_eq!(p.to_string(), text);
+    assert!(Program::parse(text, None).is_err());
+}
+
+#[test]
+fn a_missing_rule_is_an_error_only_on_an_active_path() {
+    let text = "tgraph.module @m {
+  %x = tgraph.arg : tensor<?xf32>
+  %w = tgraph.arg : tensor<?xf32>
+  %s = tgraph.sin %x
+  %y = tgraph.img.median %s {window = 3}
+  %z = tgraph.mul %y, %w
+  %l = tgraph.reduce %z {op = sum}
+  tgraph.return %l
+}
+";
+    let derive = |directive: &str| {
+        let p = Program::parse_with(&format!("{text}{directive}"), Some("a.tgraph"), &[median()]).unwrap();
+        p.derive(&AdContext::default())
+    };
+    derive("tgraph.adjoint @m wrt(%w) -> @g").unwrap();
+    derive("tgraph.adjoint @m wrt(%y) -> @g").unwrap();
+    let e = derive("tgraph.adjoint @m wrt(%x) -> @g").unwrap_err().to_string();
+    let want = "a.tgraph:5:8: operation `img.median` has no linearize rule; add one to its Primitive, wrap the call in \
+                custom_vjp, or stop_gradient its input [NoRule]\n  \
+                5 |   %y = tgraph.img.median %s {window = 3}\n    |        ^^^^^^^^^^^^^^^^^\n  \
+                while deriving (linearize); path from wrt: %x -> sin -> img.median\n  \
+                while running `tgraph.adjoint @m wrt(%x) -> @g`";
+    assert_eq!(e, want);
+}
+
+const SUM_OF_SIN: &str = "tgraph.module @m {
+  %x = tgraph.arg : tensor<?xf64>
+  %y = tgraph.sin %x
+  %z = tgraph.reduce %y {op = sum}
+  tgraph.return %z
+}
+tgraph.adjoint @m wrt(%x) -> @g
+tgraph.hvp @m wrt(%x) dir(%v) -> @h
+tgraph.hvp @m wrt(%x) dir(%x) -> @hx
+tgraph.jvp @g wrt(%x) dir(%v) -> @t
+";
+
+#[test]
+fn one_derived_program_serves_every_size() {
+    let p = Program::parse(SUM_OF_SIN, None).unwrap().derive(&AdContext::default()).unwrap();
+    let run = |name: &str, args: &[Array]| reference::run(p.module(name).unwrap(), args).unwrap();
+    for n in [0, 1, 5, 1000] {
+        let x: Vec<f64> = (0..n).map(|i| 0.1 + 0.01 * i as f64).collect();
+        let (x, v) = (Array::vector(x.clone()), Array::vector(x.iter().map(|x| 2.0 - x).collect::<Vec<_>>()));
+        let want = |f: &dyn Fn(f64, f64) -> f64| -> Vec<f64> {
+            x.to_f64().into_iter().zip(v.to_f64()).map(|(x, v)| f(x, v)).collect()
+        };
+        let close = |a: &Array, b: Vec<f64>| a.to_f64().iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-14);
+        assert!(close(&run("g", &[x.clone()])[0], want(&|x, _| x.cos())));
+        assert!(close(&run("h", &[x.clone(), v.clone()])[0], want(&|x, v| -x.sin() * v)));
+        assert!(close(&run("hx", &[x.clone()])[0], want(&|x, _| -x.sin() * x)));
+        let t = run("t", &[x.clone(), v.clone()]);
+        assert!(close(&t[0], want(&|x, _| x.cos())) && close(&t[1], want(&|x, v| -x.sin() * v)));
+    }
+    let e = reference::run(p.module("h").unwrap(), &[Array::vector(vec![1.0, 2.0]), Array::vector(vec![1.0])]);
+    let e = e.unwrap_err().to_string();
+    assert!(e.contains("%v") && e.contains("%x") && e.contains("f64[1]") && e.contains("f64[2]"), "{e}");
+}
+
+#[test]
+fn derived_modules_are_derived_again() {
+    let text = "tgraph.module @m {\n %x = tgraph.arg : f64\n %y = tgraph.sin %x\n tgraph.return %y\n}
+tgraph.adjoint @m wrt(%x) -> @d1
+tgraph.adjoint @d1 wrt(%x) -> @d2
+tgraph.adjoint @d2 wrt(%x) -> @d3";
+    let p = Program::parse(text, None).unwrap().derive(&AdContext::default()).unwrap();
+    let y = reference::run(p.module("d3").unwrap(), &[Array::scalar(0.5f64)]).unwrap()[0].to_f64()[0];
+    assert!((y + 0.5f64.cos()).abs() < 1e-15);
+    assert_eq!(p.only_derived().modules().count(), 3);
+    // By text, too.
+    let again = Program::parse(&p.to_string(), None).unwrap();
+    assert_eq!(again.to_string(), p.to_string());
+}
+
+#[test]
+fn division_by_zero_is_nan_in_text_unless_it_says_ieee() {
+    let module =
+        "tgraph.module @m {\n %x, %y = tgraph.arg, tgraph.arg : f64\n %z = tgraph.div %x, %y\n tgraph.return %z\n}\n";
+    let grad = |attrs: &str| {
+        let p = Program::parse(&format!("{module}tgraph.adjoint @m wrt(%x) {attrs} -> @g"), None).unwrap();
+        let p = p.derive(&AdContext::default()).unwrap();
+        reference::run(p.module("g").unwrap(), &[Array::scalar(1.0f64), Array::scalar(0.0)]).unwrap()[0].to_f64()[0]
+    };
+    assert!(grad("").is_nan());
+    assert!(grad("{zero_division = nan}").is_nan());
+    assert_eq!(grad("{zero_division = \"ieee\"}"), f64::INFINITY);
+}
+
+#[test]
+fn values_are_found_by_name_and_by_position() {
+    let p = Program::parse(
+        "tgraph.module @m { %a, %b = tgraph.arg, tgraph.arg : f32 %h = tgraph.add %a, %b tgraph.return %h }",
+        None,
+    );
+    let p = p.unwrap();
+    let f = p.module("m").unwrap();
+    let at = |text: &str| resolve_wrt(f, text).map(|v| v.iter().map(|v| v.index()).collect::<Vec<_>>());
+    assert_eq!(at("a,h").unwrap(), [0, 2]);
+    assert_eq!(at(" %b , 0").unwrap(), [1, 0]);
+    let e = at("w").unwrap_err().to_string();
+    assert_eq!(e, "`@m` has no value `%w` [UnknownName]\n  arguments of @m: %a : f32[], %b : f32[]");
+    assert_eq!(at("2").unwrap_err().message(), "`@m` has no argument 2");
 }

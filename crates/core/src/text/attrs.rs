@@ -274,7 +274,7 @@ fn float<T>(t: &str, d: DType, bits: impl Fn(u64) -> T, round: impl Fn(f64) -> T
     }
     match scalar(t).map(|s| s.cast(DType::F64)) {
         Some(Scalar::F(v)) if !t.contains("0x") => Ok(round(v)),
-        _ => Err(Error::new(Code::Limit, format!("{} is not an element of {d}", clip(t)))),
+        _ => Err(Error::new(Code::DTypeMismatch, format!("{} is not an element of {d}", clip(t)))),
     }
 }
 
@@ -290,7 +290,7 @@ fn integers(d: DType, shape: &[usize], texts: &[&str], splat: bool) -> Result<Ar
             },
         };
         v.filter(|v| (lo..=hi).contains(v))
-            .ok_or_else(|| Error::new(Code::Limit, format!("{} is not an element of {d}", clip(t))))
+            .ok_or_else(|| Error::new(Code::DTypeMismatch, format!("{} is not an element of {d}", clip(t))))
     };
     let wide = Wide::I(texts.iter().map(read).collect::<Result<_>>()?);
     if !splat {

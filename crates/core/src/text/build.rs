@@ -1,7 +1,7 @@
 //! From what is written to equations: operands of one shape and type, results, their names and types.
 
 use super::lookup::Found;
-use super::names::{clip, quoted};
+use super::names::{clip, count};
 use super::parse::{Annotation, Head, Operand, Parser, Scope, differs, spelled};
 use super::types::HOLE;
 use crate::attr::Attrs;
@@ -78,10 +78,10 @@ impl<'s> Parser<'s> {
     }
 
     fn operation(&mut self, scope: &mut Scope<'s>, head: &mut Head<'s>) -> Result<Vals> {
-        let Head { op: name, loc, operands, attrs, types } = head;
+        let Head { op: name, found, loc, operands, attrs, types } = head;
         let (loc, attrs) = (*loc, std::mem::take(attrs));
         scope.b.set_loc(loc);
-        let found = self.table.find(name).ok_or_else(|| self.unknown_op(name, loc))?;
+        let Some(found) = *found else { return Err(self.unknown_op(name, loc)) };
         let cx: &dyn Emit = &scope.b;
         let have = operand_types(cx, name, operands, types.as_ref()).map_err(|e| e.at(loc))?;
         if let Some(want) = types.as_ref().and_then(|t| t.operands.as_ref()) {
@@ -133,7 +133,7 @@ impl<'s> Parser<'s> {
         op.with_regions(&new)
     }
 
-    fn unknown_op(&self, name: &str, loc: Loc) -> Error {
+    pub(super) fn unknown_op(&self, name: &str, loc: Loc) -> Error {
         let hint = self.table.nearest(name).map_or(String::new(), |n| format!("; did you mean `tgraph.{n}`?"));
         let text = format!("unknown operation `tgraph.{}`{hint}", clip(name));
         Error::new(Code::UnknownOperation, text).at(loc).note("`cotangent ops` lists the operations")
@@ -143,7 +143,8 @@ impl<'s> Parser<'s> {
 /// One type after several bindings is the type of each; as many types as bindings are theirs in order.
 fn share(heads: &mut [Head<'_>], wanted: usize) -> Result<()> {
     if heads.len() != wanted {
-        let text = format!("{wanted} names before `=`, {} operations after it: each must have one result", heads.len());
+        let (names, ops) = (count(wanted, "name"), count(heads.len(), "operation"));
+        let text = format!("{names} before `=`, {ops} after it: each must have one result");
         return Err(Error::new(Code::Arity, text).at(heads[0].loc));
     }
     let types = heads.last().and_then(|h| h.types.clone());
@@ -152,7 +153,7 @@ fn share(heads: &mut [Head<'_>], wanted: usize) -> Result<()> {
         return Ok(());
     }
     if t.results.len() != 1 && t.results.len() != wanted {
-        let text = format!("{wanted} results in this line, {} types", t.results.len());
+        let text = format!("{} in this line, {}", count(wanted, "result"), count(t.results.len(), "type"));
         return Err(Error::new(Code::Arity, text).at(t.loc));
     }
     for (i, head) in heads.iter_mut().enumerate() {
@@ -162,12 +163,16 @@ fn share(heads: &mut [Head<'_>], wanted: usize) -> Result<()> {
     Ok(())
 }
 
+/// `1 type is`, `2 types are`.
+fn are(n: usize, what: &str) -> String {
+    format!("{} {}", count(n, what), if n == 1 { "is" } else { "are" })
+}
+
 fn wrong_count(op: &str, have: usize, names: usize, bindings: usize) -> Error {
-    let plural = |n: usize| if n == 1 { "" } else { "s" };
     let text = if bindings == 1 {
-        format!("`tgraph.{op}` has {have} result{}, {names} name{} given", plural(have), plural(names))
+        format!("`tgraph.{op}` has {}, {} given", count(have, "result"), are(names, "name"))
     } else {
-        format!("`tgraph.{op}` has {have} results: it needs a line of its own")
+        format!("`tgraph.{op}` has {}: it needs a line of its own", count(have, "result"))
     };
     Error::new(Code::Arity, text)
 }
@@ -249,7 +254,12 @@ fn grows(from: &Shape, to: &Shape) -> bool {
 
 fn check_operands(op: &str, have: &[Type], want: &[Type]) -> Result<()> {
     if have.len() != want.len() {
-        bail!(Arity, "`tgraph.{op}` has {} operands here, {} types are given for them", have.len(), want.len());
+        bail!(
+            Arity,
+            "`tgraph.{op}` has {} here, {} given for them",
+            count(have.len(), "operand"),
+            are(want.len(), "type")
+        );
     }
     for (i, (h, w)) in have.iter().zip(want).enumerate() {
         if differs(h, w) {
@@ -262,7 +272,7 @@ fn check_operands(op: &str, have: &[Type], want: &[Type]) -> Result<()> {
 fn check_results(cx: &dyn Emit, y: &[Val], op: &str, t: &Annotation) -> Result<()> {
     let have: SmallVec<[Type; 2]> = y.iter().map(|&v| cx.ty(v)).collect();
     if have.len() != t.results.len() {
-        let text = format!("`tgraph.{op}` has {} results, {} types are given", have.len(), t.results.len());
+        let text = format!("`tgraph.{op}` has {}, {} given", count(have.len(), "result"), are(t.results.len(), "type"));
         return Err(Error::new(Code::Arity, text).at(t.loc));
     }
     for (i, (h, w)) in have.iter().zip(&t.results).enumerate() {
@@ -292,6 +302,6 @@ fn left_over(left: &Attrs, name: &str, op: &Op) -> Error {
     let known: Vec<String> = op.attrs().0.into_iter().map(|(k, _)| k.into_owned()).collect();
     let (key, _) = &left.0[0];
     let hint = super::names::did_you_mean(key, "", known.iter().map(String::as_str));
-    let e = Error::new(Code::Attribute, format!("`tgraph.{name}` has no attribute {}{hint}", quoted(key)));
+    let e = Error::new(Code::Attribute, format!("`tgraph.{name}` has no attribute `{}`{hint}", clip(key)));
     if known.is_empty() { e } else { e.note(format!("its attributes here: {}", known.join(", "))) }
 }

@@ -1,6 +1,6 @@
 //! Directives: reading them, and running them.
 
-use super::names::{clip, did_you_mean, written};
+use super::names::{clip, count, did_you_mean, written};
 use super::parse::Parser;
 use super::{Derivative, Directive, Item, Program};
 use crate::attr::Attr;
@@ -47,8 +47,9 @@ impl Parser<'_> {
             }
             self.c.expect(b'(', "and names of values")?;
             while !self.c.eat(b')') {
+                let at = self.c.here();
                 self.c.expect(b'%', "and the name of a value")?;
-                list.push(self.c.name("the name of a value")?.into_owned());
+                list.push((self.c.name("the name of a value")?.into_owned(), at));
                 if !self.c.eat(b',') && self.c.peek() != b')' {
                     self.c.expect(b')', "or `,` after a name")?;
                 }
@@ -70,15 +71,18 @@ impl Parser<'_> {
             });
         }
         if !dir.is_empty() && dir.len() != wrt.len() {
-            let text = format!("one direction for each `wrt` value: {} for {} are given", dir.len(), wrt.len());
+            let (dirs, values) = (count(dir.len(), "direction"), count(wrt.len(), "`wrt` value"));
+            let text = format!("{dirs} for {values}: each needs one");
             return Err(Error::new(Code::Arity, text).at(loc));
         }
         if let Some(f) = self.module_named(&of) {
             let find = named(f);
-            for name in &wrt {
-                find(name).map_err(|e| e.at(loc))?;
+            for (name, at) in &wrt {
+                find(name).map_err(|e| e.at(*at))?;
             }
         }
+        let names = |list: Vec<(String, Loc)>| list.into_iter().map(|(n, _)| n).collect::<Vec<_>>();
+        let (wrt, dir) = (names(wrt), names(dir));
         let numerics = numerics(&mut attrs.0).map_err(|e| e.at(loc))?;
         self.add_directive(Directive { derivative, of, wrt, dir, target, numerics, loc, made: None });
         Ok(())
@@ -101,7 +105,8 @@ fn numerics(attrs: &mut Vec<(std::borrow::Cow<'static, str>, Attr)>) -> Result<N
             _ => {
                 let known = ["zero_division", "stable", "strong_zero"];
                 let hint = did_you_mean(&key, "", known);
-                bail!(Attribute, "a directive has no attribute `{}`{hint}; it has {}", clip(&key), known.join(", "))
+                let e = Error::new(Code::Attribute, format!("a directive has no attribute `{}`{hint}", clip(&key)));
+                return Err(e.note(format!("its attributes: {}", known.join(", "))));
             }
         }
     }

@@ -10,8 +10,9 @@ pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Opti
     if n == 0 || n > LONGEST {
         return None;
     }
-    let most = 1 + n / 4;
-    let mut best: Option<(usize, &str)> = None;
+    // Of two letters, every name is one edit away.
+    let most = if n < 3 { 0 } else { 1 + n / 4 };
+    let mut best: Option<((usize, usize), &str)> = None;
     for other in among {
         let m = other.len();
         if m > 2 * LONGEST {
@@ -22,8 +23,11 @@ pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Opti
         if d > most && n >= 3 && other.split('_').any(|part| part == name) {
             d = most;
         }
-        if d <= most && best.is_none_or(|(b, _)| d < b) {
-            best = Some((d, other));
+        // Of equally close ones, the one that starts alike.
+        let alike = name.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+        let key = (d, LONGEST - alike);
+        if d <= most && best.is_none_or(|(b, _)| key < b) {
+            best = Some((key, other));
         }
     }
     best.map(|(_, s)| s)
@@ -52,6 +56,11 @@ fn distance(a: &str, b: &str) -> usize {
 /// `; did you mean X?`, or nothing.
 pub(super) fn did_you_mean<'a>(name: &str, sigil: &str, among: impl IntoIterator<Item = &'a str>) -> String {
     nearest(name, among).map_or(String::new(), |n| format!("; did you mean `{sigil}{n}`?"))
+}
+
+/// `1 result`, `2 results`.
+pub(super) fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// A text shortened for a message.

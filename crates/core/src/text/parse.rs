@@ -15,8 +15,8 @@
 use super::build::Names;
 use super::cursor::Cursor;
 use super::derive::derive;
-use super::lookup::Table;
-use super::names::{clip, did_you_mean, written};
+use super::lookup::{Found, Table};
+use super::names::{clip, count, did_you_mean, written};
 use super::types::HOLE;
 use super::{Directive, Item};
 use crate::array::Scalar;
@@ -80,6 +80,8 @@ pub(super) struct Annotation {
 /// One binding, read but not yet written to the graph.
 pub(super) struct Head<'s> {
     pub op: &'s str,
+    /// What it stands for; nothing for arguments.
+    pub found: Option<Found<'s>>,
     pub loc: Loc,
     pub operands: SmallVec<[Operand; 2]>,
     pub attrs: Attrs,
@@ -225,9 +227,6 @@ impl<'s> Parser<'s> {
             }
             let Some(i) = self.items.iter().position(|i| *i.name() == *at) else { return Ok(None) };
             let Item::Directive(d) = &self.items[i] else { return Ok(None) };
-            if let Some(f) = &d.made {
-                break f.clone();
-            }
             at = d.of.to_string();
             chain.push(i);
         };
@@ -235,6 +234,7 @@ impl<'s> Parser<'s> {
             let Item::Directive(d) = &mut self.items[i] else { unreachable!("the chain holds directives") };
             f = Arc::new(derive(d, &f, &AdContext::default())?);
             d.made = Some(f.clone());
+            self.modules.insert(d.target.clone(), f.clone());
         }
         Ok(Some(f))
     }
@@ -286,7 +286,8 @@ impl<'s> Parser<'s> {
         if self.c.eat(b':') {
             let t = self.types()?;
             if t.results.len() != results.len() {
-                let text = format!("{} values are returned, {} types are given", results.len(), t.results.len());
+                let (values, types) = (count(results.len(), "value"), count(t.results.len(), "type"));
+                let text = format!("{values} returned, {types} given");
                 return Err(Error::new(Code::Arity, text).at(t.loc));
             }
             for (&v, want) in results.iter().zip(&t.results) {
@@ -338,7 +339,11 @@ impl<'s> Parser<'s> {
             let text = format!("expected an operation such as `tgraph.add`, found {found}{hint}");
             return Err(Error::new(Code::Syntax, text).at(loc));
         };
-        let mut head = Head { op, loc, operands: SmallVec::new(), attrs: Attrs::default(), types: None };
+        let found = self.table.find(op);
+        if found.is_none() && !matches!(op, "arg" | "tangent") {
+            return Err(self.unknown_op(op, loc));
+        }
+        let mut head = Head { op, found, loc, operands: SmallVec::new(), attrs: Attrs::default(), types: None };
         let callee = if self.c.peek() == b'@' { Some(self.module_here()?) } else { None };
         let line = self.c.line();
         while matches!(self.c.peek(), b'%') || self.c.at_number() {
@@ -441,6 +446,9 @@ impl<'s> Parser<'s> {
             let loc = self.c.here();
             let name = self.c.word();
             let next = self.c.peek();
+            if next == b'{' && !name.is_empty() && name != "return" {
+                self.c.expect(b'(', &format!("and the parameters of the body `{}`", clip(name)))?;
+            }
             if name.is_empty() || name.starts_with("tgraph.") || !matches!(next, b'(' | b'[' | b'@') {
                 self.c = before;
                 return Ok(());

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// The text of one function as a module. Bodies that stand in several places become modules before it.
 pub fn print_function(f: &Function) -> String {
-    let mut p = Printing::new(Shared::new(&[f], [].into_iter()));
+    let mut p = Printing::new(Shared::new(&[f], &[], [].into_iter()));
     p.module(f);
     p.out
 }

@@ -13,14 +13,20 @@ pub(super) struct Shared {
     names: FxHashMap<*const Function, String>,
     /// Bodies, whose symbols are those around them: all of them are printed by name.
     bodies: FxHashSet<*const Function>,
+    /// Modules that directives make.
+    made: FxHashSet<*const Function>,
     /// Modules that stand in each module, in order.
     uses: FxHashMap<*const Function, Vec<Arc<Function>>>,
 }
 
 impl Shared {
-    /// For a program of these modules; `taken` are other names after `@`.
-    pub fn new<'a>(modules: &[&Function], taken: impl Iterator<Item = &'a str>) -> Shared {
+    /// For a program of these modules. Those of `made` are there without being printed; `taken` are other names.
+    pub fn new<'a>(modules: &[&Function], made: &[&Arc<Function>], taken: impl Iterator<Item = &'a str>) -> Shared {
         let mut out = Shared::default();
+        for m in made {
+            out.names.insert(Arc::as_ptr(m), m.name.to_string());
+            out.made.insert(Arc::as_ptr(m));
+        }
         let mut taken: FxHashSet<String> = taken.map(str::to_owned).collect();
         for &m in modules {
             out.names.insert(m, m.name.to_string());
@@ -62,7 +68,7 @@ impl Shared {
                 }
                 let n = count.entry(key).or_insert(0);
                 *n += 1;
-                if *n == 1 {
+                if *n == 1 && !self.made.contains(&key) {
                     self.count(&b, count, order);
                     order.push(b);
                 }
@@ -81,8 +87,9 @@ impl Shared {
     fn uses_in(&self, f: &Function, uses: &mut Vec<Arc<Function>>) {
         for e in f.eqns() {
             for b in bodies(&e.op) {
-                if self.names.contains_key(&Arc::as_ptr(&b)) {
-                    uses.push(b);
+                let key = Arc::as_ptr(&b);
+                if self.names.contains_key(&key) {
+                    uses.extend((!self.made.contains(&key)).then_some(b));
                 } else {
                     self.uses_in(&b, uses);
                 }

@@ -25,6 +25,8 @@ const MAX_RANK: usize = 256;
 const MAX_TERMS: usize = 256;
 const MAX_FACTORS: usize = 64;
 
+const NO_X: &str = "a name of a dimension cannot contain the letter `x`, which separates dimensions; `(max)` can";
+
 impl Parser<'_> {
     /// A type.
     pub(super) fn ty(&mut self) -> Result<Type> {
@@ -57,10 +59,8 @@ impl Parser<'_> {
                         self.c = before;
                         break;
                     }
-                    if name.is_empty() {
-                        let text = "the name of a dimension is missing here: names in types cannot contain the letter \
-                                    `x`, which separates dimensions; write `(max)` for a symbol like that";
-                        return Err(self.c.error(Code::Syntax, text));
+                    if name.is_empty() || name.starts_with("tgraph.") {
+                        return Err(self.c.error(Code::Syntax, "a dimension is missing before this `x`").note(NO_X));
                     }
                     Dim::sym(name)
                 }
@@ -73,7 +73,8 @@ impl Parser<'_> {
             }
             self.c.bump();
         }
-        let dtype = self.dtype()?;
+        let named = dims.iter().any(|d| d.as_sym().is_some());
+        let dtype = self.dtype().map_err(|e| if named { e.note(NO_X) } else { e })?;
         self.c.expect(b'>', "after the element type")?;
         let shape: Shape = if dims.is_empty() { Shape::scalar() } else { dims.into_iter().collect() };
         Ok(Type::new(dtype, shape))
@@ -100,18 +101,15 @@ impl Parser<'_> {
         if let Some(d) = DType::parse(name) {
             return Ok(d);
         }
-        if name.is_empty() {
-            let found = self.c.found();
+        if name.is_empty() || name.starts_with("tgraph.") {
+            let found = if name.is_empty() { self.c.found() } else { format!("`{}`", clip(name)) };
             return Err(Error::new(Code::Syntax, format!("expected a type, found {found}")).at(loc));
         }
         let hint = did_you_mean(name, "", DType::ALL.map(DType::name));
         let all = DType::ALL.map(DType::name).join(" ");
-        let e = Error::new(Code::UnknownDType, format!("unknown element type `{}`{hint}", clip(name))).at(loc);
-        Err(if word.contains('x') {
-            e.note("names of dimensions cannot contain the letter `x`: it separates dimensions")
-        } else {
-            e.note(format!("element types: {all}, complex<f32>, complex<f64>"))
-        })
+        Err(Error::new(Code::UnknownDType, format!("unknown element type `{}`{hint}", clip(name)))
+            .at(loc)
+            .note(format!("element types: {all} (also complex<f32>, complex<f64>)")))
     }
 
     /// An expression of an extent.
