@@ -6,8 +6,8 @@
 use cotangent_core::check::random::{Case, graph};
 use cotangent_core::check::{Law, Options, Verdict, agree, check_function, read_again};
 use cotangent_core::rewrite::simplify;
-use cotangent_core::transform::{AdContext, Rule, RuleSet, batch, vjp};
-use cotangent_core::{Arg, Array, Emit, Function, Op, Result, Val, reference};
+use cotangent_core::transform::{AdContext, Direction, Rule, RuleSet, batch, jacobian, vjp};
+use cotangent_core::{Arg, Array, DType, Emit, Function, Op, Result, Val, reference};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -45,6 +45,9 @@ fn checked(ad: &AdContext, seed: u64, unsure: &AtomicU64, rows: &AtomicU64) -> O
     if let Err(e) = as_text(ad, &f, &args, &y) {
         found.push(format!("text: {e}"));
     }
+    if let Err(e) = jacobians(ad, &f, &args) {
+        found.push(format!("jacobian: {e}"));
+    }
     if let Err(e) = batched(ad, &f, &args, &y) {
         found.push(format!("batch: {e}"));
     }
@@ -73,6 +76,23 @@ fn as_text(ad: &AdContext, f: &Function, args: &[Array], y: &[Array]) -> std::re
     agree_in_bits(&reference::run(&read_again(f).map_err(text)?, args).map_err(text)?, y)?;
     let g = vjp(ad, f, &differentiable(f)).map_err(text)?;
     read_again(&g).and_then(|_| read_again(&simplify(&g))).map(drop).map_err(text)
+}
+
+/// Forward and in reverse, a batch of directions each, where all is real and small.
+fn jacobians(ad: &AdContext, f: &Function, args: &[Array]) -> std::result::Result<(), String> {
+    let text = |e: cotangent_core::Error| e.to_string();
+    let wrt: Vec<Val> = differentiable(f).into_iter().filter(|&v| f.ty(v).dtype == DType::F64).take(2).collect();
+    let y: Vec<Val> = f.results().iter().copied().filter(|&v| f.ty(v).dtype == DType::F64).collect();
+    let numbers = |v: &[Val]| v.iter().try_fold(0, |n, &v| Some(n + f.ty(v).shape.numel().as_const()?));
+    if f.vals().any(|v| f.ty(v).dtype.epsilon() > 1e-10)
+        || numbers(&wrt).is_none_or(|n| n > 40)
+        || numbers(&y).is_none_or(|n| n > 40)
+    {
+        return Ok(());
+    }
+    let f = f.clone().with_results(&y);
+    let of = |d| jacobian(ad, &f, &wrt, d).and_then(|j| reference::run(&j, args)).map_err(text);
+    agree(&of(Direction::Forward)?, &of(Direction::Reverse)?, 1e-8)
 }
 
 fn ones(like: &Array) -> Array {

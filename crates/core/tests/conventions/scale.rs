@@ -3,6 +3,8 @@
 use super::extensions::Multiples;
 use super::*;
 use cotangent_core::rewrite::simplify;
+use cotangent_core::text::{Program, print_function};
+use cotangent_core::transform::batch;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
@@ -34,7 +36,22 @@ fn l134_a_chain_of_a_million_operations() {
         write!(printed, "{f:?}").unwrap();
         assert!(printed.0 > N);
         let small = simplify(&g);
+        assert!(print_function(&g).len() > 20 * N);
         drop((f, g, small));
+    });
+}
+
+#[test]
+fn l134_everything_else_on_a_small_stack() {
+    on_a_small_stack(|| {
+        let f = scalars(|cx, [x]| (0..50_000).fold(x, |y, _| cx.sin(cx.mul(y, x))));
+        let read = Program::parse(&print_function(&f), None).unwrap();
+        assert_eq!(read.module("f").unwrap().eqns().len(), f.eqns().len());
+        let h = hvp(&ad(), &f, f.params()).unwrap();
+        let (many, _) = batch(&ad().session(), &h, &[true, false], &[true], &2.into()).unwrap();
+        let y = run(&many, &[vector(&[0.5, 0.5]), Array::scalar(1.0)]);
+        assert!(y[0].to_f64()[0] == y[0].to_f64()[1]);
+        drop((read, h, many));
     });
 }
 
