@@ -309,8 +309,8 @@ fn record(rt: &EagerRuntime, op: Op, x: &[Value], loc: Loc, env: &mut Env) -> Re
         }
     }
     let mut again = false;
-    let mut saved: Vec<Option<Saved>> = Vec::new();
     let last = wanted.iter().rposition(|w| *w).map_or(0, |i| i + 1);
+    let mut saved: Vec<Option<Saved>> = Vec::with_capacity(last);
     for (i, held) in exec_values.iter_mut().enumerate().take(last) {
         let keep = wanted[i].then(|| held.value.take()).flatten().map(|v| {
             let origin = match origins.get(i) {
