@@ -1,0 +1,271 @@
+//! What a text says, before it means anything: functions, operations, attributes, types.
+//!
+//! Values are numbered in the order of their definitions within a function, so the values of a region are a range and
+//! what it captures from outside is known when it has been read.
+
+use crate::lexer::Pos;
+use cotangent_core::Type;
+use smallvec::SmallVec;
+use std::borrow::Cow;
+use std::rc::Rc;
+
+/// A value of a function, by number.
+pub type Id = u32;
+
+/// A text.
+#[derive(Debug, Default)]
+pub struct Module<'a> {
+    /// Functions in the order of the text.
+    pub functions: Vec<Function<'a>>,
+    /// Blobs of a `dialect_resources` section, by name, as hex strings.
+    pub resources: Vec<(Cow<'a, str>, &'a str)>,
+}
+
+/// `func.func`.
+#[derive(Debug)]
+pub struct Function<'a> {
+    /// Without `@` and quotes.
+    pub name: Cow<'a, str>,
+    /// Not marked `private`.
+    pub public: bool,
+    /// Where it starts.
+    pub pos: Pos,
+    /// Types of the results.
+    pub results: Vec<Ty>,
+    /// Parameters and equations; a declaration has none.
+    pub body: Option<Region<'a>>,
+}
+
+/// A block in braces with its arguments.
+#[derive(Debug, Default)]
+pub struct Region<'a> {
+    /// Where it starts.
+    pub pos: Pos,
+    /// Its arguments, numbered from `first`.
+    pub args: Vec<Argument<'a>>,
+    /// Operations in order; the last one returns.
+    pub ops: Vec<Operation<'a>>,
+    /// The first value of its own.
+    pub first: Id,
+    /// Values from outside that it uses, in order of first use.
+    pub captures: Vec<Id>,
+}
+
+/// A parameter of a function or a block.
+#[derive(Debug)]
+pub struct Argument<'a> {
+    /// Its number.
+    pub id: Id,
+    /// Its name without `%`.
+    pub name: &'a str,
+    /// Its type.
+    pub ty: Ty,
+}
+
+/// One operation.
+#[derive(Debug)]
+pub struct Operation<'a> {
+    /// The name with its dialect: `stablehlo.add`.
+    pub name: &'a str,
+    /// Where it starts.
+    pub pos: Pos,
+    /// The first of its results.
+    pub first: Id,
+    /// Number of results.
+    pub count: u32,
+    /// Operands in order.
+    pub operands: SmallVec<[Id; 4]>,
+    /// Attributes by name. Words and values without a name have the name `""`.
+    pub attrs: Vec<(Cow<'a, str>, Attr<'a>)>,
+    /// Regions in order.
+    pub regions: Vec<Region<'a>>,
+    /// The types behind the colon.
+    pub signature: Signature,
+    /// Something behind it was not understood and skipped: the operation can only be refused.
+    pub opaque: bool,
+}
+
+/// The types behind the colon of an operation.
+#[derive(Debug, Default)]
+pub enum Signature {
+    /// None are written.
+    #[default]
+    None,
+    /// `: a, b`: what they mean depends on the operation.
+    List(SmallVec<[Ty; 2]>),
+    /// `: (a, b) -> c`.
+    Function(SmallVec<[Ty; 2]>, SmallVec<[Ty; 2]>),
+}
+
+/// A type.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ty {
+    /// A tensor. Extents that were written as `?` are the symbol `?`.
+    Tensor(Type),
+    /// `!stablehlo.token`.
+    Token,
+    /// A function type.
+    Function(Rc<(Vec<Ty>, Vec<Ty>)>),
+    /// Any other, as written.
+    Other(Rc<str>),
+}
+
+/// An attribute.
+#[derive(Clone, Debug)]
+pub enum Attr<'a> {
+    /// Present, without a value.
+    Unit,
+    /// `true`, `false`.
+    Bool(bool),
+    /// An integer.
+    Int(i128),
+    /// A float.
+    Float(f64),
+    /// A quoted string.
+    Str(Cow<'a, str>),
+    /// A bare word.
+    Word(&'a str),
+    /// `@name`.
+    Symbol(Cow<'a, str>),
+    /// A type.
+    Type(Ty),
+    /// `[a, b]` and `array<i64: a, b>`.
+    List(Rc<[Attr<'a>]>),
+    /// `{a = 1}`, `<a = 1>`, `#stablehlo.gather<a = 1>`.
+    Dict(Rc<[(Cow<'a, str>, Attr<'a>)]>),
+    /// `[0] x [1]`, `[b, f, 0]x[o, i, 0]->[b, f, 0]`, `0:2:1`.
+    Product(Rc<[Attr<'a>]>),
+    /// `dense<..> : type`.
+    Dense(Rc<Dense<'a>>),
+    /// Attributes of dialects that say nothing about values, skipped.
+    Skipped,
+}
+
+/// A constant as written.
+#[derive(Debug)]
+pub struct Dense<'a> {
+    /// Where it starts.
+    pub pos: Pos,
+    /// Its elements.
+    pub elements: Elements<'a>,
+    /// Its type, if it was written behind it.
+    pub ty: Option<Ty>,
+}
+
+/// The elements of a constant.
+#[derive(Debug)]
+pub enum Elements<'a> {
+    /// `dense<3>`: the same everywhere.
+    Splat(Number<'a>),
+    /// Nested lists and their extents.
+    List(Vec<Number<'a>>, Vec<usize>),
+    /// `"0x.."`: bytes in memory order, as hex digits.
+    Hex(&'a str),
+    /// `dense_resource<name>`: a blob at the end of the text.
+    Resource(Cow<'a, str>),
+}
+
+/// One element as written: a number, or the parts of a complex one.
+#[derive(Clone, Copy, Debug)]
+pub struct Number<'a> {
+    /// The number or the real part.
+    pub re: &'a str,
+    /// The imaginary part.
+    pub im: Option<&'a str>,
+}
+
+impl<'a> Operation<'a> {
+    /// The attribute of this name.
+    pub fn attr(&self, name: &str) -> Option<&Attr<'a>> {
+        self.attrs.iter().find(|(n, _)| n == name).map(|(_, a)| a)
+    }
+
+    /// Bare words and values, in order.
+    pub fn unnamed(&self) -> impl Iterator<Item = &Attr<'a>> {
+        self.attrs.iter().filter(|(n, _)| n.is_empty()).map(|(_, a)| a)
+    }
+
+    /// The types of the results as far as the signature tells.
+    pub fn result_types(&self) -> Option<&[Ty]> {
+        match &self.signature {
+            Signature::Function(_, r) => Some(r),
+            Signature::List(l) if self.count == 1 => l.last().map(std::slice::from_ref),
+            Signature::List(l) if l.len() == self.count as usize => Some(l),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> Attr<'a> {
+    /// An integer.
+    pub fn int(&self) -> Option<i64> {
+        match self {
+            Attr::Int(i) => i64::try_from(*i).ok(),
+            Attr::Dense(d) => match &d.elements {
+                Elements::Splat(n) => n.re.parse().ok(),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// A list of integers; `dense` lists count too, a splat fills its type.
+    pub fn ints(&self) -> Option<Vec<i64>> {
+        match self {
+            Attr::List(l) => l.iter().map(Attr::int).collect(),
+            Attr::Dense(d) => match (&d.elements, &d.ty) {
+                (Elements::List(l, _), _) => l.iter().map(|n| n.re.parse().ok()).collect(),
+                (Elements::Splat(n), Some(Ty::Tensor(t))) => {
+                    let n: i64 = n.re.parse().ok()?;
+                    let count = cotangent_core::array::numel(&t.shape.as_const()?).filter(|&c| c <= 1 << 16)?;
+                    Some(vec![n; count])
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// A list of truth values.
+    pub fn bools(&self) -> Option<Vec<bool>> {
+        match self {
+            Attr::List(l) => l.iter().map(Attr::bool).collect(),
+            Attr::Dense(d) => match (&d.elements, &d.ty) {
+                (Elements::List(l, _), _) => Some(l.iter().map(|n| n.re == "true" || n.re == "1").collect()),
+                (Elements::Splat(n), Some(Ty::Tensor(t))) => {
+                    let count = cotangent_core::array::numel(&t.shape.as_const()?).filter(|&c| c <= 1 << 16)?;
+                    Some(vec![n.re == "true" || n.re == "1"; count])
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// A truth value.
+    pub fn bool(&self) -> Option<bool> {
+        match self {
+            Attr::Bool(b) => Some(*b),
+            Attr::Int(i) => Some(*i != 0),
+            Attr::Unit => Some(true),
+            _ => None,
+        }
+    }
+
+    /// A word, a string, or the value of an enumeration.
+    pub fn word(&self) -> Option<&str> {
+        match self {
+            Attr::Word(w) => Some(w),
+            Attr::Str(s) | Attr::Symbol(s) => Some(s),
+            _ => None,
+        }
+    }
+
+    /// The entries of a dictionary.
+    pub fn get(&self, name: &str) -> Option<&Attr<'a>> {
+        match self {
+            Attr::Dict(d) => d.iter().find(|(n, _)| n == name).map(|(_, a)| a),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,416 @@
+//! Windows and convolutions, written with slices and products.
+//!
+//! ```text
+//! y[o] = fold over k of x[o * stride + k * dilation]         k in the window, x padded with the initial value
+//! ```
+//! One axis after the other: a fold over a window of any rank is one over each of its axes. Along an axis either every
+//! offset is a strided slice, or, where windows are long and overlap, windows of doubled length are folded from two.
+
+use super::body::{Body, Fold};
+use super::frame::{Frame, attribute, find, one};
+use super::reduce::size_or;
+use super::shape::{each, paddings};
+use super::table::{How::By, Row};
+use crate::ast::{Attr, Operation};
+use cotangent_core::ops::{Binary, Comparison, Cumulative, DotGeneral, Running};
+use cotangent_core::primitive::Vals;
+use cotangent_core::{DType, Dim, Emit, Result, Type, Val, bail};
+
+pub const TABLE: &[Row] = &[
+    ("reduce_window", By(reduce_window)),
+    ("select_and_scatter", By(select_and_scatter)),
+    ("convolution", By(convolution)),
+];
+
+/// Windows longer than this are folded by doubling.
+const LONG: usize = 8;
+/// Kernels of convolutions, and windows that elements compete in, have at most so many elements.
+const MANY: usize = 1 << 14;
+
+/// The window of an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Axis {
+    size: usize,
+    stride: usize,
+    dilation: usize,
+}
+
+impl Axis {
+    /// What a window spans.
+    fn span(self) -> usize {
+        if self.size == 0 { 0 } else { (self.size - 1).saturating_mul(self.dilation).saturating_add(1) }
+    }
+}
+
+fn windows(op: &Operation<'_>, rank: usize) -> Result<Vec<Axis>> {
+    let size = each(op, &["window_dimensions"], rank, 1)?;
+    let stride = each(op, &["window_strides"], rank, 1)?;
+    let dilation = each(op, &["window_dilations"], rank, 1)?;
+    if size.iter().chain(&stride).chain(&dilation).any(|&n| n == 0) {
+        return Err(attribute(op, "window_dimensions", "positive, like strides and dilations"));
+    }
+    Ok((0..rank).map(|k| Axis { size: size[k], stride: stride[k], dilation: dilation[k] }).collect())
+}
+
+/// The elements `from, from + stride, ..` of an axis, `count` of them.
+fn strided(cx: &dyn Emit, x: Val, axis: usize, from: usize, stride: usize, count: usize) -> Val {
+    if cx.failed() {
+        return Val::POISON;
+    }
+    let shape = cx.ty(x).shape;
+    let mut start = vec![Dim::Const(0); shape.rank()];
+    let (mut limit, mut by) = (shape.to_vec(), vec![1; shape.rank()]);
+    start[axis] = Dim::Const(from);
+    limit[axis] = Dim::Const(if count == 0 { from } else { from + (count - 1) * stride + 1 });
+    by[axis] = stride;
+    cx.slice(x, &start, &limit, &by)
+}
+
+/// How two neighbours become one.
+enum Step<'b> {
+    Binary(Binary),
+    Body(&'b Body),
+}
+
+impl Step<'_> {
+    fn apply(&self, cx: &dyn Emit, a: &[Val], b: &[Val]) -> Result<Vec<Val>> {
+        match self {
+            Step::Binary(op) => Ok(a.iter().zip(b).map(|(&a, &b)| cx.op(*op, &[a, b])).collect()),
+            Step::Body(body) => body.apply(cx, a, b),
+        }
+    }
+
+    /// Windows along one axis; `x` is padded already.
+    fn along(&self, cx: &dyn Emit, x: Vec<Val>, axis: usize, w: Axis) -> Result<Vec<Val>> {
+        let Some(n) = cx.ty(x[0]).shape[axis].as_const() else {
+            bail!(UnknownOperation, "a window along an axis of unknown extent ({}) is not supported", cx.ty(x[0]))
+        };
+        let count = if n < w.span() { 0 } else { (n - w.span()) / w.stride + 1 };
+        let part = |x: &[Val], from: usize, stride: usize, count: usize| -> Vec<Val> {
+            x.iter().map(|&v| strided(cx, v, axis, from, stride, count)).collect()
+        };
+        if count == 0 {
+            return Ok(part(&x, 0, w.stride, 0));
+        }
+        if w.size <= LONG {
+            let mut y = part(&x, 0, w.stride, count);
+            for k in 1..w.size {
+                y = self.apply(cx, &y, &part(&x, k * w.dilation, w.stride, count))?;
+            }
+            return Ok(y);
+        }
+        // Windows of 1, 2, 4, .. elements at every position; the length is put together from its binary digits.
+        let (mut power, mut length, mut done): (Vec<Val>, usize, Option<(Vec<Val>, usize)>) = (x, 1, None);
+        loop {
+            if w.size & length != 0 {
+                done = Some(match done {
+                    None => (power.clone(), length),
+                    Some((y, have)) => {
+                        let both = n - (have + length - 1) * w.dilation;
+                        let next = part(&power, have * w.dilation, 1, both);
+                        (self.apply(cx, &part(&y, 0, 1, both), &next)?, have + length)
+                    }
+                });
+            }
+            if length * 2 > w.size {
+                break;
+            }
+            let both = n - (2 * length - 1) * w.dilation;
+            power = self.apply(cx, &part(&power, 0, 1, both), &part(&power, length * w.dilation, 1, both))?;
+            length *= 2;
+        }
+        Ok(part(&done.map_or(power, |d| d.0), 0, w.stride, count))
+    }
+}
+
+/// The running reduction that a window over everything before an element is.
+fn cumulative(f: &Frame<'_>, x: Val, w: &[Axis], pad: &[(i64, i64)], op: Running) -> Option<Val> {
+    let shape = f.cx().ty(x).shape.as_const()?;
+    let mut axes = (0..w.len()).filter(|&k| w[k].size != 1 || pad[k] != (0, 0));
+    let (axis, None) = (axes.next()?, axes.next()) else { return None };
+    let n = shape[axis];
+    let reach = i64::try_from(n).ok()?.checked_sub(1)?;
+    let reverse = match pad[axis] {
+        p if p == (reach, 0) => false,
+        p if p == (0, reach) => true,
+        _ => return None,
+    };
+    let plain = w.iter().all(|w| w.stride == 1 && w.dilation == 1) && w[axis].size == n;
+    plain.then(|| f.cx().op(Cumulative { reverse, ..Cumulative::new(op, axis) }, &[x]))
+}
+
+fn running(b: Binary) -> Option<Running> {
+    Some(match b {
+        Binary::Add => Running::Sum,
+        Binary::Mul => Running::Prod,
+        Binary::Max => Running::Max,
+        Binary::Min => Running::Min,
+        _ => return None,
+    })
+}
+
+fn reduce_window(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let all = f.operands(op)?;
+    let n = all.len() / 2;
+    let (Some(region), true) = (op.regions.first(), n > 0 && all.len() == 2 * n) else {
+        bail!(Arity, "`{}` takes operands, as many initial values, and a body", op.name)
+    };
+    let (x, init) = all.split_at(n);
+    let (cx, ty) = (f.cx(), f.cx().ty(x[0]));
+    let rank = ty.rank();
+    let w = windows(op, rank)?;
+    let pad = paddings(op, &["padding"], rank)?;
+    let base = each(op, &["base_dilations"], rank, 1)?;
+    let body = f.scalar_body(region, x)?;
+    let fold = match (n, body.fold(0)) {
+        (1, Some(Fold::Binary(b))) => Some(b),
+        _ => None,
+    };
+    if ty.dtype != DType::Bool && base.iter().all(|&d| d == 1) {
+        let op = match fold {
+            Some(b) if f.is_identity(b, init[0]) => running(b),
+            None if body.is_logaddexp() && f.is_identity(Binary::Max, init[0]) => Some(Running::LogSumExp),
+            _ => None,
+        };
+        if let Some(y) = op.and_then(|op| cumulative(f, x[0], &w, &pad, op)) {
+            return one(y);
+        }
+    }
+    let (low, high): (Vec<i64>, Vec<i64>) = pad.into_iter().unzip();
+    let interior: Vec<usize> = base.iter().map(|d| d.saturating_sub(1)).collect();
+    let mut y: Vec<Val> = x.iter().zip(init).map(|(&v, &i)| f.pad(v, i, &low, &high, &interior)).collect();
+    f.sound()?;
+    let step = fold.map_or(Step::Body(&body), Step::Binary);
+    for (axis, &w) in w.iter().enumerate().filter(|(_, w)| w.size != 1 || w.stride != 1) {
+        y = step.along(cx, y, axis, w)?;
+    }
+    if !fold.is_some_and(|b| f.is_identity(b, init[0])) {
+        let shape = cx.ty(y[0]).shape;
+        let first: Vec<Val> = init.iter().map(|&i| cx.broadcast_in_dim(i, &shape, &[])).collect();
+        y = step.apply(cx, &first, &y)?;
+    }
+    Ok(y.into())
+}
+
+/// Every source element goes to the element of its window that is selected: offsets compete one after the other.
+fn select_and_scatter(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [x, source, init] = f.take(op)?;
+    let [select, scatter] = &op.regions[..] else { bail!(Arity, "`{}` has two bodies", op.name) };
+    let (cx, ty, from) = (f.cx(), f.cx().ty(x), f.cx().ty(source));
+    let rank = ty.rank();
+    let w = windows(op, rank)?;
+    let pad = paddings(op, &["padding"], rank)?;
+    let scatter = f.scalar_body(scatter, &[source])?;
+    let (Some(Fold::Binary(Binary::Add)), Some(shape), Some(counts)) =
+        (scatter.fold(0), ty.shape.as_const(), from.shape.as_const())
+    else {
+        bail!(UnknownOperation, "`{}` is supported where it adds, on known extents", op.name)
+    };
+    let chooses = f.scalar_body(select, &[x])?;
+    let (low, high): (Vec<i64>, Vec<i64>) = pad.iter().copied().unzip();
+    let none = vec![0; rank];
+    let padded = cx.pad_zeros(x, &low, &high, &none);
+    let inside = cx.pad_zeros(cx.full(&ty.with_dtype(DType::Bool), true), &low, &high, &none);
+    f.sound()?;
+    let offsets = indices(op, w.iter().map(|w| w.size))?;
+    if counts.iter().zip(&w).zip(&shape).any(|((&c, w), &n)| c.saturating_mul(w.stride) > n.saturating_add(w.stride)) {
+        bail!(ShapeMismatch, "`{}`: the source {from} has more elements than {ty} has windows", op.name);
+    }
+    let part =
+        |v: Val, k: &[usize]| (0..rank).fold(v, |v, a| strided(cx, v, a, k[a] * w[a].dilation, w[a].stride, counts[a]));
+    // The best so far, whether there is one, and its offset.
+    let mut best: Option<(Val, Val, Val)> = None;
+    let number = |k: usize| cx.full(&from.with_dtype(DType::I32), k as i64);
+    for (k, at) in offsets.iter().enumerate() {
+        let (v, there) = (part(padded, at), part(inside, at));
+        best = Some(match best {
+            None => (v, there, number(k)),
+            Some((b, any, place)) => {
+                let stays = cx.and(any, cx.or(cx.not(there), chooses.apply(cx, &[b], &[v])?[0]));
+                (cx.select(stays, b, v), cx.or(any, there), cx.select(stays, place, number(k)))
+            }
+        });
+    }
+    let Some((_, _, place)) = best else { bail!(Attribute, "`{}`: the window is empty", op.name) };
+    let mut y = cx.broadcast_in_dim(init, &ty.shape, &[]);
+    for (k, at) in offsets.iter().enumerate() {
+        let mine = cx.select(cx.compare(place, Comparison::Eq, number(k)), source, cx.zeros(&from));
+        let (mut low, mut high, mut inner) = (Vec::new(), Vec::new(), Vec::new());
+        for a in 0..rank {
+            let first = (at[a] * w[a].dilation) as i64 - pad[a].0;
+            let span = counts[a].saturating_sub(1) * w[a].stride + usize::from(counts[a] > 0);
+            low.push(first);
+            high.push(shape[a] as i64 - first - span as i64);
+            inner.push(w[a].stride - 1);
+        }
+        y = cx.add(y, cx.pad_zeros(mine, &low, &high, &inner));
+    }
+    one(y)
+}
+
+/// All offsets in a window of these extents, row-major.
+fn indices(op: &Operation<'_>, extents: impl Iterator<Item = usize>) -> Result<Vec<Vec<usize>>> {
+    let mut all = vec![Vec::new()];
+    for n in extents {
+        if n.saturating_mul(all.len()) > MANY {
+            bail!(Limit, "`{}` with windows of more than {MANY} elements is not supported", op.name);
+        }
+        all = all.iter().flat_map(|i| (0..n).map(move |k| [&i[..], &[k]].concat())).collect();
+    }
+    Ok(all)
+}
+
+/// The axes of one array of a convolution: `[b, f, 0, 1]`.
+fn layout(op: &Operation<'_>, a: &Attr<'_>, names: [&str; 2]) -> Result<Vec<usize>> {
+    let wrong = || attribute(op, "dim_numbers", "three lists of axes, `[b, f, 0]x[o, i, 0]->[b, f, 0]`");
+    let Attr::List(l) = a else { return Err(wrong()) };
+    let place = |is: &dyn Fn(&Attr<'_>) -> bool| l.iter().position(is);
+    let word = |n: &str| place(&|a| a.word() == Some(n));
+    let spatial = (0..l.len().saturating_sub(2)).map(|k| place(&|a| a.int() == Some(k as i64)));
+    [word(names[0]), word(names[1])].into_iter().chain(spatial).collect::<Option<Vec<usize>>>().ok_or_else(wrong)
+}
+
+/// `y[b, o, p] = Σ_{i, k} x[b, i, p stride + k dilation] w[o, i, k]`: a product for every offset of the kernel.
+fn convolution(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [x, w] = f.take(op)?;
+    let cx = f.cx();
+    let Some(Attr::Product(p)) =
+        find(op, &["dim_numbers", "dimension_numbers"]).filter(|a| matches!(a, Attr::Product(p) if p.len() == 3))
+    else {
+        return Err(attribute(op, "dim_numbers", "three lists of axes"));
+    };
+    let (lx, lw, ly) = (layout(op, &p[0], ["b", "f"])?, layout(op, &p[1], ["o", "i"])?, layout(op, &p[2], ["b", "f"])?);
+    let result = f.result(op, 0)?;
+    let rank = cx.ty(x).rank();
+    if lx.len() != rank || cx.ty(w).rank() != lw.len() || ly.len() != rank || lw.len() != rank {
+        return Err(attribute(op, "dim_numbers", "an axis name for each axis"));
+    }
+    let n = rank - 2;
+    // The pretty form has a dictionary of what the generic one has as attributes.
+    let window = Windowed::new(op, n)?;
+    let groups = size_or(op, &["feature_group_count"], 1)?;
+    let batches = size_or(op, &["batch_group_count"], 1)?;
+    let x = cx.transpose(cx.convert(x, result.dtype), &lx);
+    let mut w = cx.transpose(cx.convert(w, result.dtype), &lw);
+    let turned: Vec<usize> = (0..n).filter(|&k| window.reverse[k]).map(|k| k + 2).collect();
+    if !turned.is_empty() {
+        w = cx.reverse(w, &turned);
+    }
+    let frame = |v: &dyn Fn(usize) -> i64| -> Vec<i64> { [0, 0].into_iter().chain((0..n).map(v)).collect() };
+    let inner: Vec<usize> = [0, 0].into_iter().chain(window.x_dilation.iter().map(|d| d - 1)).collect();
+    let x = cx.pad_zeros(x, &frame(&|k| window.pad[k].0), &frame(&|k| window.pad[k].1), &inner);
+    f.sound()?;
+    let (tx, tw) = (cx.ty(x), cx.ty(w));
+    let (Some(sx), Some(sw)) =
+        (tx.shape[1..].iter().map(Dim::as_const).collect::<Option<Vec<_>>>(), tw.shape.as_const())
+    else {
+        bail!(
+            UnknownOperation,
+            "`{}` on unknown extents (but that of the batch) is not supported: {tx} and {tw}",
+            op.name
+        )
+    };
+    let many = groups.max(batches);
+    let divides = |n: usize| many > 0 && n.is_multiple_of(many);
+    let whole_batch = tx.shape[0].as_const().is_none_or(divides);
+    if groups.min(batches) != 1 || !divides(sw[0]) || (groups > 1 && !divides(sx[0])) || (batches > 1 && !whole_batch) {
+        return Err(attribute(op, "feature_group_count", "a divisor of the features, and only one kind of groups"));
+    }
+    // x: [b, group, f, ..] and w: [group, o, f, ..].
+    let split = |ty: &Type, axis: usize, into: [Dim; 2]| {
+        let s = &ty.shape;
+        s[..axis].iter().cloned().chain(into).chain(s[axis + 1..].iter().cloned()).collect::<Vec<Dim>>()
+    };
+    let g = Dim::Const(many);
+    let x = match batches {
+        1 => cx.reshape(x, &split(&tx, 1, [g.clone(), Dim::Const(sx[0] / many)])),
+        _ => {
+            let x = cx.reshape(x, &split(&tx, 0, [g.clone(), tx.shape[0].floor_div(many)]));
+            let perm: Vec<usize> = [1, 0].into_iter().chain(2..rank + 1).collect();
+            cx.transpose(x, &perm)
+        }
+    };
+    let w = cx.reshape(w, &split(&tw, 0, [g, Dim::Const(sw[0] / many)]));
+    let axes: Vec<Axis> =
+        (0..n).map(|k| Axis { size: sw[k + 2], stride: window.stride[k], dilation: window.w_dilation[k] }).collect();
+    let counts: Vec<usize> =
+        axes.iter().zip(&sx[1..]).map(|(a, &n)| if n < a.span() { 0 } else { (n - a.span()) / a.stride + 1 }).collect();
+    let d = DotGeneral::contract(&[2], &[2]).batched(&[1], &[0]);
+    let mut y: Option<Val> = None;
+    for at in indices(op, axes.iter().map(|a| a.size))? {
+        let (mut part, mut kernel) = (x, w);
+        for k in 0..n {
+            part = strided(cx, part, k + 3, at[k] * axes[k].dilation, axes[k].stride, counts[k]);
+            kernel = cx.slice_axis(kernel, k + 3, at[k], at[k] + 1);
+        }
+        f.sound()?;
+        let kernel = cx.reshape(kernel, &cx.ty(kernel).shape[..3]);
+        // [group, b, .., o]
+        let term = cx.dot_general(part, kernel, d.clone());
+        y = Some(y.map_or(term, |y| cx.add(y, term)));
+    }
+    let b = cx.ty(x).shape[0].clone();
+    let spatial: Vec<Dim> = counts.iter().map(|&c| Dim::Const(c)).collect();
+    let y = match y {
+        Some(y) => {
+            let perm: Vec<usize> = [1, 0, rank].into_iter().chain(2..rank).collect();
+            cx.transpose(y, &perm)
+        }
+        None => cx.zeros(
+            &result.with_shape([&[b.clone(), Dim::Const(many), Dim::Const(sw[0] / many)], &spatial[..]].concat()),
+        ),
+    };
+    let y = cx.reshape(y, &[&[b, Dim::Const(sw[0])], &spatial[..]].concat());
+    // From [b, f, ..] to where the text wants them.
+    let mut perm = vec![0; rank];
+    for (k, &axis) in ly.iter().enumerate() {
+        *perm.get_mut(axis).ok_or_else(|| attribute(op, "dim_numbers", "a permutation"))? = k;
+    }
+    one(cx.transpose(y, &perm))
+}
+
+/// The windows of a convolution, an entry for each spatial axis.
+struct Windowed {
+    stride: Vec<usize>,
+    pad: Vec<(i64, i64)>,
+    x_dilation: Vec<usize>,
+    w_dilation: Vec<usize>,
+    reverse: Vec<bool>,
+}
+
+impl Windowed {
+    fn new(op: &Operation<'_>, n: usize) -> Result<Windowed> {
+        // `window = {..}` is read as if its entries were attributes.
+        let inside = match op.attr("window") {
+            Some(Attr::Dict(d)) => d.to_vec(),
+            _ => Vec::new(),
+        };
+        let flat = Operation {
+            attrs: inside.into_iter().chain(op.attrs.iter().cloned()).collect(),
+            name: op.name,
+            pos: op.pos,
+            first: 0,
+            count: 0,
+            operands: Default::default(),
+            regions: Vec::new(),
+            signature: Default::default(),
+            opaque: false,
+        };
+        let w = Windowed {
+            stride: each(&flat, &["stride", "window_strides"], n, 1)?,
+            pad: paddings(&flat, &["pad", "padding"], n)?,
+            x_dilation: each(&flat, &["lhs_dilate", "lhs_dilation"], n, 1)?,
+            w_dilation: each(&flat, &["rhs_dilate", "rhs_dilation"], n, 1)?,
+            reverse: match find(&flat, &["reverse", "window_reversal"]) {
+                None => vec![false; n],
+                Some(a) => {
+                    a.bools().filter(|b| b.len() == n).ok_or_else(|| attribute(op, "reverse", "one for each axis"))?
+                }
+            },
+        };
+        if w.stride.iter().chain(&w.x_dilation).chain(&w.w_dilation).any(|&d| d == 0) {
+            return Err(attribute(op, "window", "positive strides and dilations"));
+        }
+        Ok(w)
+    }
+}

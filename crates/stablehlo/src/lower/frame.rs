@@ -1,0 +1,254 @@
+//! A function or a region being lowered: its builder, and what its values have become.
+
+use super::{Lowering, table};
+use crate::ast::{self, Attr, Id, Operation, Region, Signature, Ty};
+use cotangent_core::primitive::Vals;
+use cotangent_core::{Builder, Code, Dim, Emit, Error, Function, Result, Type, Val};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// A function under construction. Its values are those of a range of ids, and captured ones.
+pub struct Frame<'t> {
+    pub(super) lowering: &'t Lowering<'t>,
+    b: Builder,
+    base: Id,
+    values: Vec<Val>,
+    captured: FxHashMap<Id, Val>,
+}
+
+impl<'t> Frame<'t> {
+    /// Lowers a function.
+    pub(super) fn function(lowering: &'t Lowering<'t>, f: &'t ast::Function<'t>) -> Result<Arc<Function>> {
+        let b = Builder::new(&f.name, lowering.session.clone());
+        let Some(body) = &f.body else {
+            return Err(Error::new(Code::UnknownName, format!("`@{}` has no body", f.name)).at(f.pos.into()));
+        };
+        let mut frame = Frame { lowering, b, base: body.first, values: Vec::new(), captured: FxHashMap::default() };
+        for a in &body.args {
+            let ty = frame.tensor(&a.ty).map_err(|e| e.at(body.pos.into()))?;
+            // Every `?` of a parameter is an extent of its own.
+            let dims: Vec<Dim> =
+                ty.shape.iter().map(|d| if d.as_const().is_some() { d.clone() } else { frame.fresh_dim() }).collect();
+            let v = frame.b.param(ty.with_shape(dims), Some(a.name));
+            frame.set(a.id, v);
+        }
+        let results = frame.ops(&body.ops)?;
+        if results.len() != f.results.len() {
+            let text = format!("`@{}` returns {} values, not {}", f.name, results.len(), f.results.len());
+            return Err(Error::new(Code::Arity, text).at(f.pos.into()));
+        }
+        for (&v, ty) in results.iter().zip(&f.results) {
+            frame.agrees(&f.name, "returns", Some(v), ty).map_err(|e| e.at(f.pos.into()))?;
+        }
+        Ok(Arc::new(frame.b.finish(&results)?))
+    }
+
+    /// Lowers a region to a closed function. Its parameters: what `captures` names, then its own arguments, of these
+    /// types.
+    pub fn region(&self, name: &str, region: &Region<'_>, captures: &[Id], args: &[Type]) -> Result<Function> {
+        let b = self.b.nested(name);
+        let mut frame = Frame {
+            lowering: self.lowering,
+            b,
+            base: region.first,
+            values: Vec::new(),
+            captured: FxHashMap::default(),
+        };
+        for &c in captures {
+            let ty = self.cx().ty(self.value(c)?);
+            let v = frame.b.param(ty, None);
+            frame.captured.insert(c, v);
+        }
+        if region.args.len() != args.len() {
+            let text = format!("this region takes {} arguments, not {}", region.args.len(), args.len());
+            return Err(Error::new(Code::Arity, text).at(region.pos.into()));
+        }
+        for (a, t) in region.args.iter().zip(args) {
+            let v = frame.b.param(t.clone(), Some(a.name));
+            frame.set(a.id, v);
+        }
+        let results = frame.ops(&region.ops)?;
+        frame.b.finish(&results)
+    }
+
+    /// Where operations are written.
+    pub fn cx(&self) -> &dyn Emit {
+        &self.b
+    }
+
+    /// The first error of what was written, if there is one: what is looked at next may be poison.
+    pub fn sound(&self) -> Result<()> {
+        self.b.take_error().map_or(Ok(()), Err)
+    }
+
+    /// An extent of its own.
+    pub fn fresh_dim(&self) -> Dim {
+        Dim::sym(&self.b.fresh_sym("?"))
+    }
+
+    /// Looks at the operation that defines a value.
+    pub fn with_def<R>(&self, v: Val, look: impl FnOnce(&cotangent_core::Op, &[Val]) -> R) -> Option<R> {
+        self.b.with_def(v, look)
+    }
+
+    fn set(&mut self, id: Id, v: Val) {
+        let at = (id - self.base) as usize;
+        if self.values.len() <= at {
+            self.values.resize(at + 1, Val::POISON);
+        }
+        self.values[at] = v;
+    }
+
+    /// What a value has become.
+    pub fn value(&self, id: Id) -> Result<Val> {
+        let own = id.checked_sub(self.base).and_then(|at| self.values.get(at as usize)).copied();
+        match own.filter(|&v| v != Val::POISON).or_else(|| self.captured.get(&id).copied()) {
+            Some(v) => Ok(v),
+            None => Err(Error::new(Code::Unbound, "a value without elements (a token) cannot be used here")),
+        }
+    }
+
+    /// All operations; the operands of the last one, which returns.
+    fn ops(&mut self, ops: &[Operation<'_>]) -> Result<Vec<Val>> {
+        for op in ops {
+            if matches!(op.name, "func.return" | "stablehlo.return" | "mhlo.return" | "sdy.return") {
+                return self.operands(op);
+            }
+            self.b.set_loc(op.pos.into());
+            self.one(op).map_err(|e| e.at(op.pos.into()))?;
+        }
+        Err(Error::new(Code::Syntax, "a region without `return`")
+            .at(ops.first().map(|o| o.pos.into()).unwrap_or_default()))
+    }
+
+    fn one(&mut self, op: &Operation<'_>) -> Result<()> {
+        if let Signature::Function(types, _) = &op.signature {
+            for (&id, ty) in op.operands.iter().zip(types) {
+                self.agrees(op.name, "is given", self.value(id).ok(), ty)?;
+            }
+        }
+        let y = table::lower(self, op);
+        // What went wrong first is the reason.
+        if let Some(e) = self.b.take_error() {
+            return Err(e);
+        }
+        let y = y?;
+        if y.len() != op.count as usize {
+            let text = format!("`{}` has {} results, the text names {}", op.name, y.len(), op.count);
+            return Err(Error::new(Code::Arity, text));
+        }
+        for (k, &v) in y.iter().enumerate() {
+            if v == Val::POISON {
+                continue;
+            }
+            if let Some(ty) = op.result_types().and_then(|t| t.get(k)) {
+                self.agrees(op.name, "gives", Some(v), ty)?;
+            }
+            self.set(op.first + k as Id, v);
+        }
+        Ok(())
+    }
+
+    /// A value has the type that the text says.
+    fn agrees(&self, name: &str, what: &str, v: Option<Val>, ty: &Ty) -> Result<()> {
+        if let (Some(v), Ty::Tensor(want)) = (v, ty) {
+            let have = self.cx().ty(v);
+            if have.differs(want) {
+                let text = format!("`{name}` {what} {have}, the text says {want}");
+                return Err(Error::new(Code::ShapeMismatch, text));
+            }
+        }
+        Ok(())
+    }
+
+    /// The operands of an operation.
+    pub fn operands(&self, op: &Operation<'_>) -> Result<Vec<Val>> {
+        op.operands.iter().map(|&id| self.value(id)).collect()
+    }
+
+    /// As many operands as there must be.
+    pub fn take<const N: usize>(&self, op: &Operation<'_>) -> Result<[Val; N]> {
+        let x = self.operands(op)?;
+        let n = x.len();
+        x.try_into().map_err(|_| Error::new(Code::Arity, format!("`{}` takes {N} operands, got {n}", op.name)))
+    }
+
+    /// The tensor type of a value.
+    pub fn tensor(&self, ty: &Ty) -> Result<Type> {
+        match ty {
+            Ty::Tensor(t) => Ok(t.clone()),
+            Ty::Token => Err(Error::new(Code::UnknownDType, "tokens cannot be used here")),
+            Ty::Other(t) => {
+                let known = "f16 bf16 f32 f64, complex<f32> complex<f64>, i1, i8 to i64, ui8 to ui64";
+                Err(Error::new(
+                    Code::UnknownDType,
+                    format!("the type `{t}` is not supported: element types are {known}"),
+                ))
+            }
+            Ty::Function(_) => Err(Error::new(Code::UnknownDType, "functions are not values")),
+        }
+    }
+
+    /// The type of result `k` as the text says it.
+    pub fn result(&self, op: &Operation<'_>, k: usize) -> Result<Type> {
+        match op.result_types().and_then(|t| t.get(k)) {
+            Some(t) => self.tensor(t),
+            None => Err(Error::new(Code::Syntax, format!("`{}` needs the types of its results", op.name))),
+        }
+    }
+}
+
+/// The error of an attribute.
+pub fn attribute(op: &Operation<'_>, name: &str, what: &str) -> Error {
+    Error::new(Code::Attribute, format!("`{}`: the attribute `{name}` must be {what}", op.name))
+}
+
+/// The first attribute that has one of these names: the pretty form and the generic one differ.
+pub fn find<'o, 't>(op: &'o Operation<'t>, names: &[&str]) -> Option<&'o Attr<'t>> {
+    names.iter().find_map(|n| op.attr(n))
+}
+
+/// A list of integers, if it is there.
+pub fn opt_ints(op: &Operation<'_>, names: &[&str]) -> Result<Option<Vec<i64>>> {
+    match find(op, names) {
+        None => Ok(None),
+        Some(a) => a.ints().map(Some).ok_or_else(|| attribute(op, names[0], "a list of integers")),
+    }
+}
+
+/// A list of integers.
+pub fn ints(op: &Operation<'_>, names: &[&str]) -> Result<Vec<i64>> {
+    opt_ints(op, names)?.ok_or_else(|| attribute(op, names[0], "a list of integers"))
+}
+
+/// A list of axes or extents.
+pub fn sizes(op: &Operation<'_>, names: &[&str]) -> Result<Vec<usize>> {
+    to_sizes(&ints(op, names)?).ok_or_else(|| attribute(op, names[0], "a list of numbers that are not negative"))
+}
+
+/// An axis or an extent.
+pub fn size(op: &Operation<'_>, names: &[&str]) -> Result<usize> {
+    let a = find(op, names).and_then(Attr::int).and_then(|i| usize::try_from(i).ok());
+    a.ok_or_else(|| attribute(op, names[0], "a number that is not negative"))
+}
+
+/// Integers as extents.
+pub fn to_sizes(v: &[i64]) -> Option<Vec<usize>> {
+    v.iter().map(|&i| usize::try_from(i).ok()).collect()
+}
+
+/// A list of axes of a record; none if it is not there.
+pub fn axes(op: &Operation<'_>, record: &Attr<'_>, name: &str) -> Result<Vec<usize>> {
+    match record.get(name) {
+        None => Ok(Vec::new()),
+        Some(a) => {
+            let v = a.ints().and_then(|v| to_sizes(&v));
+            v.ok_or_else(|| attribute(op, name, "a list of axes"))
+        }
+    }
+}
+
+/// One value as the results of an operation.
+pub fn one(v: Val) -> Result<Vals> {
+    Ok(Vals::from_slice(&[v]))
+}

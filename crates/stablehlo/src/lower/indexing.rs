@@ -1,0 +1,171 @@
+//! Windows at indices that are values: gather, scatter, dynamic slices.
+
+use super::body::Fold;
+use super::frame::{Frame, attribute, axes, find, one, size, sizes};
+use super::table::{How::By, Row};
+use crate::ast::{Attr, Operation};
+use cotangent_core::ops::{Binary, Bounds, Combine, Comparison, Scatter, Windows};
+use cotangent_core::primitive::Vals;
+use cotangent_core::{DType, Dim, Result, Val, bail};
+
+pub const TABLE: &[Row] = &[
+    ("dynamic_slice", By(dynamic_slice)),
+    ("dynamic_update_slice", By(dynamic_update_slice)),
+    ("gather", By(gather)),
+    ("dynamic_gather", By(dynamic_gather)),
+    ("scatter", By(scatter)),
+    ("torch_index_select", By(index_select)),
+];
+
+fn dynamic_slice(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let x = f.operands(op)?;
+    let sizes: Vec<Dim> = sizes(op, &["sizes", "slice_sizes"])?.into_iter().map(Dim::Const).collect();
+    match x.split_first() {
+        Some((&x, start)) => one(f.cx().dynamic_slice(x, start, &sizes)),
+        None => bail!(Arity, "`{}` needs an operand", op.name),
+    }
+}
+
+fn dynamic_update_slice(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    match &f.operands(op)?[..] {
+        [x, u, start @ ..] => one(f.cx().dynamic_update_slice(*x, *u, start)),
+        _ => bail!(Arity, "`{}` needs an operand and an update", op.name),
+    }
+}
+
+fn record<'o, 't>(op: &'o Operation<'t>, name: &str) -> Result<&'o Attr<'t>> {
+    find(op, &[name]).ok_or_else(|| attribute(op, name, "there"))
+}
+
+fn vector(op: &Operation<'_>, record: &Attr<'_>) -> Result<usize> {
+    match record.get("index_vector_dim") {
+        None => Ok(0),
+        Some(a) => {
+            let n = a.int().and_then(|i| usize::try_from(i).ok());
+            n.ok_or_else(|| attribute(op, "index_vector_dim", "an axis"))
+        }
+    }
+}
+
+fn gather_windows(op: &Operation<'_>) -> Result<Windows> {
+    let r = record(op, "dimension_numbers")?;
+    Ok(Windows {
+        window: axes(op, r, "offset_dims")?,
+        collapsed: axes(op, r, "collapsed_slice_dims")?,
+        operand_batch: axes(op, r, "operand_batching_dims")?,
+        index_batch: axes(op, r, "start_indices_batching_dims")?,
+        axes: axes(op, r, "start_index_map")?,
+        vector: vector(op, r)?,
+    })
+}
+
+fn gather(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [x, indices] = f.take(op)?;
+    let sizes: Vec<Dim> = sizes(op, &["slice_sizes"])?.into_iter().map(Dim::Const).collect();
+    one(f.cx().gather(&gather_windows(op)?, &sizes, Bounds::Clip, x, indices))
+}
+
+fn dynamic_gather(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [x, indices, sizes] = f.take(op)?;
+    let Some(sizes) = f.extents(sizes) else {
+        bail!(Unbound, "`{}`: the extents of windows cannot be told from extents of the arguments", op.name)
+    };
+    one(f.cx().gather(&gather_windows(op)?, &sizes, Bounds::Clip, x, indices))
+}
+
+/// `dynamic_gather`'s older relative: whole parts of an operand.
+fn index_select(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [x, indices] = f.take(op)?;
+    let (axis, batch) = (size(op, &["dim"])?, size(op, &["batch_dims"]).unwrap_or(0));
+    if batch != 0 {
+        bail!(UnknownOperation, "`{}` with batch axes is not supported", op.name);
+    }
+    one(f.cx().take(x, indices, axis, Bounds::Clip))
+}
+
+/// Any number of operands, each combined with its own updates.
+fn scatter(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let x = f.operands(op)?;
+    let n = x.len() / 2;
+    let (Some(region), true) = (op.regions.first(), x.len() == 2 * n + 1) else {
+        bail!(Arity, "`{}` takes operands, indices, as many updates, and a body", op.name)
+    };
+    let r = record(op, "scatter_dimension_numbers")?;
+    let windows = Windows {
+        window: axes(op, r, "update_window_dims")?,
+        collapsed: axes(op, r, "inserted_window_dims")?,
+        operand_batch: axes(op, r, "input_batching_dims")?,
+        index_batch: axes(op, r, "scatter_indices_batching_dims")?,
+        axes: axes(op, r, "scatter_dims_to_operand_dims")?,
+        vector: vector(op, r)?,
+    };
+    let unique = op.attr("unique_indices").and_then(Attr::bool) == Some(true);
+    let body = f.scalar_body(region, &x[..n])?;
+    let (Some(&x0), Some(&u0)) = (x.first(), x.get(n + 1)) else {
+        bail!(Arity, "`{}` needs an operand and updates", op.name)
+    };
+    let indices = whole_windows(f, &windows, x0, x[n], u0);
+    let mut out = Vals::new();
+    for k in 0..n {
+        let combine = match body.fold(k) {
+            Some(Fold::Second) => Combine::Set,
+            Some(Fold::Binary(Binary::Add | Binary::Or)) => Combine::Add,
+            Some(Fold::Binary(Binary::Mul)) => Combine::Mul,
+            Some(Fold::Binary(Binary::Min)) => Combine::Min,
+            Some(Fold::Binary(Binary::Max)) => Combine::Max,
+            Some(Fold::First) => {
+                out.push(x[k]);
+                continue;
+            }
+            _ => bail!(
+                UnknownOperation,
+                "`{}` with this body: it may set, add, multiply, or take the smaller or larger",
+                op.name
+            ),
+        };
+        let s = Scatter { combine, windows: windows.clone(), bounds: Bounds::Drop, unique, stable: false };
+        out.push(f.cx().op(s, &[x[k], indices, x[n + 1 + k]]));
+    }
+    Ok(out)
+}
+
+/// A window that does not fit is not written at all, while [`Bounds::Drop`] writes what fits: its index is moved to
+/// where nothing fits.
+fn whole_windows(f: &Frame<'_>, w: &Windows, x: Val, indices: Val, updates: Val) -> Val {
+    let cx = f.cx();
+    let (tx, ti, tu) = (cx.ty(x), cx.ty(indices), cx.ty(updates));
+    let mut left = (0..tx.rank()).filter(|a| !w.collapsed.contains(a) && !w.operand_batch.contains(a));
+    let mut extent = vec![Dim::Const(1); tx.rank()];
+    for &a in &w.window {
+        if let (Some(to), Some(d)) = (left.next(), tu.shape.get(a)) {
+            extent[to] = d.clone();
+        }
+    }
+    let wide = |a: &usize| extent.get(*a).is_some_and(|d| !d.is(1));
+    if !w.axes.iter().any(wide) || w.vector > ti.rank() || ti.dtype == DType::Bool {
+        return indices;
+    }
+    // One bound per component, along the axis of index vectors.
+    let single = w.vector == ti.rank();
+    let mut shape = ti.shape.to_vec();
+    if single {
+        shape.push(Dim::Const(1));
+    }
+    let index = cx.reshape(indices, &shape);
+    let parts: Vec<Val> = w
+        .axes
+        .iter()
+        .filter_map(|&a| Some((tx.shape.get(a)?.clone(), extent.get(a)?.clone())))
+        .map(|(n, d)| cx.extent(&ti.with_shape(vec![Dim::Const(1)]), &(n - d)))
+        .collect();
+    if parts.len() != w.axes.len() || parts.is_empty() {
+        return indices;
+    }
+    let last = cx.broadcast_in_dim(cx.concatenate(&parts, 0), &shape, &[w.vector]);
+    let zero = cx.zeros(&cx.ty(index));
+    let fits = cx.and(cx.compare(index, Comparison::Ge, zero), cx.compare(index, Comparison::Le, last));
+    let all = cx.reduce_all(fits, &[w.vector]);
+    let all = f.cx().spread(all, &cx.ty(fits), &[w.vector]);
+    let far = cx.full_like(index, i64::try_from(ti.dtype.int_range().1).unwrap_or(i64::MAX));
+    cx.reshape(cx.select(all, index, far), &ti.shape)
+}

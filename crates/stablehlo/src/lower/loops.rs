@@ -1,0 +1,457 @@
+//! Loops that count: a `while` whose condition compares a counter with a constant becomes a scan.
+//!
+//! JAX writes `scan` and `fori_loop` as loops over a counter; what they scan over is read with `dynamic_slice` at the
+//! counter, what they stack is written with `dynamic_update_slice`. Here they become scans again:
+//!
+//! ```text
+//! i = lo; while i < hi { c = body(i, c, x[i]); y[i] = ..; i += s }   ->   scan, length ceil((hi - lo) / s)
+//! ```
+//! Integers of rank 0 are followed as `a t + b` in the number `t` of the step. Carries that do not change become
+//! constants; arrays read at `±t + b` within bounds become inputs; carries only written at `±t + b` become stacked
+//! results.
+
+use super::frame::Frame;
+use cotangent_core::graph::{Def, Eqn};
+use cotangent_core::ops::{Binary, Comparison, Scan, Unary, Value, While};
+use cotangent_core::primitive::Vals;
+use cotangent_core::{DType, Dim, Emit, Function, Op, Result, Scalar, Type, Val};
+use std::sync::Arc;
+
+/// `a t + b` at step `t`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Affine {
+    a: i128,
+    b: i128,
+}
+
+impl Affine {
+    fn constant(b: i128) -> Affine {
+        Affine { a: 0, b }
+    }
+
+    /// The values at the first and the last step.
+    fn ends(self, steps: i128) -> (i128, i128) {
+        let last = self.a * (steps - 1).max(0) + self.b;
+        (self.b.min(last), self.b.max(last))
+    }
+
+    /// Within the range of an element type at every step: nothing wraps.
+    fn fits(self, dtype: DType, steps: i128) -> bool {
+        let (lo, hi) = dtype.int_range();
+        let (least, most) = self.ends(steps);
+        self.a.abs() < 1 << 62 && self.b.abs() < 1 << 62 && lo <= least && most <= hi
+    }
+}
+
+/// What a carry does from step to step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Carry {
+    /// Nothing.
+    Fixed,
+    /// It counts.
+    Counter(Affine),
+    /// A row of it is written at each step, and it is not read: the equation that writes, and the row.
+    Stack { eqn: usize, row: Affine },
+    /// Anything.
+    Free,
+}
+
+/// Writes a loop: as a scan if it counts, else as it is.
+pub fn write(f: &Frame<'_>, w: While, x: &[Val]) -> Result<Vals> {
+    match Counted::new(f, &w, x) {
+        Some(c) => c.write(f, &w, x),
+        None => Ok(f.cx().emit(w.into(), x)),
+    }
+}
+
+/// A loop that counts.
+struct Counted {
+    steps: usize,
+    carries: Vec<Carry>,
+    /// Values of the body that are `a t + b`.
+    affine: Vec<Option<Affine>>,
+}
+
+fn number(f: &Frame<'_>, v: Val) -> Option<i128> {
+    let ty = f.cx().ty(v);
+    match f.number(v)? {
+        Scalar::I(i) if ty.rank() == 0 && ty.dtype.is_int() => Some(i),
+        _ => None,
+    }
+}
+
+impl Counted {
+    fn new(f: &Frame<'_>, w: &While, x: &[Val]) -> Option<Counted> {
+        let (n, nc, nb) = (w.carry(), w.cond_consts, w.body_consts);
+        let (body, init) = (&*w.body, &x[nc + nb..]);
+        let params = &body.params()[nb..];
+        if body.results().len() != n || w.cond.params().len() != nc + n {
+            return None;
+        }
+        // Carries that stay or count, whatever the number of steps.
+        let mut carries: Vec<Carry> = (0..n)
+            .map(|k| match body.results()[k] {
+                r if r == params[k] => Carry::Fixed,
+                r => match (number(f, init[k]), step(body, r, params[k])) {
+                    (Some(b), Some(a)) => Carry::Counter(Affine { a, b }),
+                    _ => Carry::Free,
+                },
+            })
+            .collect();
+        let seeds = |function: &Function, consts: &[Val], steps: i128| {
+            let mut seeds = vec![None; function.len()];
+            for (p, &v) in function.params().iter().zip(consts) {
+                seeds[p.index()] = number(f, v).map(Affine::constant);
+            }
+            for (k, p) in function.params()[consts.len()..].iter().enumerate() {
+                seeds[p.index()] = match carries[k] {
+                    Carry::Fixed => number(f, init[k]).map(Affine::constant),
+                    Carry::Counter(a) if a.fits(function.ty(*p).dtype, steps) => Some(a),
+                    _ => None,
+                };
+            }
+            follow(function, seeds, steps)
+        };
+        let steps = trips(&w.cond, &seeds(&w.cond, &x[..nc], 1))?;
+        // The counter must not wrap, and must still be past the bound after the last step.
+        let again = seeds(&w.cond, &x[..nc], steps as i128 + 1);
+        if trips(&w.cond, &again) != Some(steps) {
+            return None;
+        }
+        let affine = seeds(body, &x[nc..nc + nb], steps as i128);
+        let used = uses(body);
+        for k in 0..n {
+            if carries[k] != Carry::Free || used[params[k].index()] != 1 {
+                continue;
+            }
+            if let Some((eqn, row)) = writes_row(body, &affine, params[k], body.results()[k])
+                && in_bounds(row, body.ty(params[k]), steps)
+            {
+                carries[k] = Carry::Stack { eqn, row };
+            }
+        }
+        Some(Counted { steps, carries, affine })
+    }
+
+    /// Writes the scan, and what its results have become.
+    fn write(&self, f: &Frame<'_>, w: &While, x: &[Val]) -> Result<Vals> {
+        let (nc, nb) = (w.cond_consts, w.body_consts);
+        let (consts, init) = (&x[nc..nc + nb], &x[nc + nb..]);
+        let (cx, body) = (f.cx(), &*w.body);
+        let steps = Dim::Const(self.steps);
+        let rows = self.rows(body, nb);
+        let needed = self.needed(body, nb, &rows);
+        let fixed: Vec<usize> = self.which(|c| matches!(c, Carry::Fixed));
+        let free: Vec<usize> = self.which(|c| matches!(c, Carry::Free));
+        let stacks: Vec<usize> = self.which(|c| matches!(c, Carry::Stack { .. }));
+        let source = |v: Val| match body.def(v) {
+            Def::Param(p) if p < nb => consts[p],
+            Def::Param(p) => init[p - nb],
+            Def::Eqn(_) => Val::POISON,
+        };
+        // All arrays run one way; a scan runs backwards if most of them do.
+        let all = rows.iter().map(|r| r.row).chain(stacks.iter().filter_map(|&k| self.row_of(k)));
+        let backward = all.map(|r| r.a.signum()).sum::<i128>() < 0;
+        let along = |v: Val, row: Affine| match (row.a < 0) != backward {
+            true => cx.reverse(v, &[0]),
+            false => v,
+        };
+        let mut inputs: Vec<Val> = rows
+            .iter()
+            .map(|r| {
+                let (lo, _) = r.row.ends(self.steps as i128);
+                along(cx.slice_axis(source(r.array), 0, lo as usize, lo as usize + self.steps), r.row)
+            })
+            .collect();
+        // The step itself, for what is still computed from a counter.
+        let counters: Vec<(usize, Affine)> = (0..self.carries.len())
+            .filter_map(|k| match self.carries[k] {
+                Carry::Counter(a) if needed[body.params()[nb + k].index()] => Some((k, a)),
+                _ => None,
+            })
+            .collect();
+        for (k, a) in &counters {
+            let ty = cx.ty(init[*k]).batched(&steps);
+            let (first, by) = if backward { (a.b + a.a * (self.steps as i128 - 1), -a.a) } else { (a.b, a.a) };
+            let at = cx.mul(cx.iota(&ty, 0), cx.full(&ty, Scalar::I(by)));
+            let all = cx.add(at, cx.full(&ty, Scalar::I(first)));
+            inputs.push(if backward { cx.reverse(all, &[0]) } else { all });
+        }
+        let b = cx.nested("body");
+        let inner: &dyn Emit = &b;
+        let mut map = vec![Val::POISON; body.len()];
+        let param = |ty: &Type, v: Val| b.param(ty.clone(), body.name_of(v).map(|n| &**n));
+        for &p in &body.params()[..nb] {
+            map[p.index()] = param(body.ty(p), p);
+        }
+        for &k in fixed.iter().chain(&free) {
+            let p = body.params()[nb + k];
+            map[p.index()] = param(body.ty(p), p);
+        }
+        for r in &rows {
+            map[r.result.index()] = b.param(body.ty(r.result).clone(), None);
+        }
+        for (k, _) in &counters {
+            let p = body.params()[nb + k];
+            map[p.index()] = param(body.ty(p), p);
+        }
+        for e in body.eqns() {
+            let wanted = e.results().any(|r| needed[r.index()] && map[r.index()] == Val::POISON);
+            if wanted {
+                let x: Vals = body.operands(e).iter().map(|v| map[v.index()]).collect();
+                inner.set_loc(e.loc);
+                for (r, y) in e.results().zip(inner.emit(e.op.clone(), &x)) {
+                    map[r.index()] = y;
+                }
+            }
+        }
+        let mut results: Vec<Val> = free.iter().map(|&k| map[body.results()[k].index()]).collect();
+        for &k in &stacks {
+            if let Carry::Stack { eqn, .. } = self.carries[k] {
+                let u = body.operands(&body.eqns()[eqn])[1];
+                let shape = &body.ty(u).shape[1..];
+                results.push(inner.reshape(map[u.index()], shape));
+            }
+        }
+        let scan = Scan {
+            body: Arc::new(b.finish(&results)?),
+            length: steps,
+            reverse: backward,
+            consts: nb + fixed.len(),
+            carry: free.len(),
+        };
+        let operands: Vec<Val> =
+            consts.iter().copied().chain(fixed.iter().chain(&free).map(|&k| init[k])).chain(inputs).collect();
+        let y = cx.emit(scan.into(), &operands);
+        let (last, stacked) = y.split_at(free.len());
+        let mut out: Vals = init.into();
+        for (&k, &v) in free.iter().zip(last) {
+            out[k] = v;
+        }
+        for (&k, &v) in stacks.iter().zip(stacked) {
+            if let Some(row) = self.row_of(k) {
+                out[k] = self.placed(cx, init[k], along(v, row), row);
+            }
+        }
+        for (k, c) in self.carries.iter().enumerate() {
+            if let Carry::Counter(a) = c {
+                out[k] = cx.full_like(init[k], Scalar::I(a.a * self.steps as i128 + a.b));
+            }
+        }
+        Ok(out)
+    }
+
+    /// Rows written over those of the initial array.
+    fn placed(&self, cx: &dyn Emit, init: Val, rows: Val, row: Affine) -> Val {
+        if cx.ty(init).shape[0].is(self.steps) {
+            return rows;
+        }
+        let (lo, _) = row.ends(self.steps as i128);
+        let index = Type::scalar(DType::I64);
+        let start: Vec<Val> =
+            (0..cx.ty(init).rank()).map(|k| cx.full(&index, if k == 0 { lo as i64 } else { 0 })).collect();
+        cx.dynamic_update_slice(init, rows, &start)
+    }
+
+    fn which(&self, is: impl Fn(&Carry) -> bool) -> Vec<usize> {
+        (0..self.carries.len()).filter(|&k| is(&self.carries[k])).collect()
+    }
+
+    fn row_of(&self, k: usize) -> Option<Affine> {
+        match self.carries[k] {
+            Carry::Stack { row, .. } => Some(row),
+            _ => None,
+        }
+    }
+
+    /// Reads of a row of something that does not change: a slice of extent 1 at the step, and the reshape behind it.
+    fn rows(&self, body: &Function, nb: usize) -> Vec<Row> {
+        let fixed = |v: Val| match body.def(v) {
+            Def::Param(p) => p < nb || matches!(self.carries[p - nb], Carry::Fixed),
+            Def::Eqn(_) => false,
+        };
+        let mut out: Vec<Row> = Vec::new();
+        for e in body.eqns() {
+            let Op::Reshape(_) = e.op else { continue };
+            let Def::Eqn(i) = body.def(body.operands(e)[0]) else { continue };
+            let slice = &body.eqns()[i];
+            let Op::DynamicSlice(d) = &slice.op else { continue };
+            let x = body.operands(slice);
+            let (array, ty) = (x[0], body.ty(x[0]));
+            let Some(row) = x.get(1).and_then(|s| self.affine[s.index()]) else { continue };
+            let whole = d.sizes.iter().zip(ty.shape.iter()).skip(1).all(|(s, n)| s == n);
+            let result = e.results().next().unwrap_or(Val::POISON);
+            if fixed(array)
+                && d.sizes[0].is(1)
+                && whole
+                && *body.ty(result).shape == ty.shape[1..]
+                && in_bounds(row, ty, self.steps)
+            {
+                out.push(Row { array, row, result });
+            }
+        }
+        out
+    }
+
+    /// What the new body computes: not what is read and written by the scan itself.
+    fn needed(&self, body: &Function, nb: usize, rows: &[Row]) -> Vec<bool> {
+        let mut need = vec![false; body.len()];
+        for (k, c) in self.carries.iter().enumerate() {
+            match c {
+                Carry::Free => need[body.results()[k].index()] = true,
+                Carry::Stack { eqn, .. } => need[body.operands(&body.eqns()[*eqn])[1].index()] = true,
+                Carry::Fixed | Carry::Counter(_) => {}
+            }
+        }
+        debug_assert!(body.params().len() >= nb);
+        for e in body.eqns().iter().rev() {
+            let given = rows.iter().any(|r| e.results().any(|v| v == r.result));
+            if !given && e.results().any(|r| need[r.index()]) {
+                body.operands(e).iter().for_each(|v| need[v.index()] = true);
+            }
+        }
+        need
+    }
+}
+
+/// A row of `array` is read at each step.
+struct Row {
+    array: Val,
+    row: Affine,
+    result: Val,
+}
+
+/// All rows are there, each once.
+fn in_bounds(row: Affine, ty: &Type, steps: usize) -> bool {
+    let (lo, hi) = row.ends(steps as i128);
+    let extent = ty.shape.first().and_then(Dim::as_const);
+    row.a.abs() == 1 && extent.is_some_and(|n| lo >= 0 && hi < n as i128 && steps <= n)
+}
+
+/// `param + constant`: the constant.
+fn step(body: &Function, result: Val, param: Val) -> Option<i128> {
+    let Def::Eqn(i) = body.def(result) else { return None };
+    let e = &body.eqns()[i];
+    let x = body.operands(e);
+    let other = |v: Val| match body.def(v) {
+        Def::Eqn(i) => literal(body, &body.eqns()[i]),
+        Def::Param(_) => None,
+    };
+    if body.ty(param).rank() != 0 || !body.ty(param).dtype.is_int() {
+        return None;
+    }
+    match e.op {
+        Op::Binary(Binary::Add) if x[0] == param => other(x[1]),
+        Op::Binary(Binary::Add) if x[1] == param => other(x[0]),
+        Op::Binary(Binary::Sub) if x[0] == param => other(x[1]).map(|c| -c),
+        _ => None,
+    }
+    .filter(|&s| s != 0)
+}
+
+fn literal(f: &Function, e: &Eqn) -> Option<i128> {
+    let r = e.results().next()?;
+    match &e.op {
+        Op::Constant(c) if f.ty(r).rank() == 0 => match &c.value {
+            Value::Splat(Scalar::I(i)) => Some(*i),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// How often each value is used, results included.
+fn uses(f: &Function) -> Vec<usize> {
+    let mut n = vec![0; f.len()];
+    f.eqns().iter().flat_map(|e| f.operands(e)).chain(f.results()).for_each(|v| n[v.index()] += 1);
+    n
+}
+
+/// The carry is this parameter with one row written: the equation, and which row.
+fn writes_row(f: &Function, affine: &[Option<Affine>], param: Val, result: Val) -> Option<(usize, Affine)> {
+    let Def::Eqn(i) = f.def(result) else { return None };
+    let e = &f.eqns()[i];
+    let (Op::DynamicUpdateSlice(_), [x, u, start, ..]) = (&e.op, f.operands(e)) else { return None };
+    let (ty, tu) = (f.ty(*x), f.ty(*u));
+    let whole = tu.shape[1..].iter().zip(&ty.shape[1..]).all(|(a, b)| a == b);
+    (*x == param && tu.shape[0].is(1) && whole).then_some((i, affine[start.index()]?))
+}
+
+/// Integers of rank 0 as `a t + b`, where they are and nothing wraps.
+fn follow(f: &Function, mut known: Vec<Option<Affine>>, steps: i128) -> Vec<Option<Affine>> {
+    // Booleans of rank 0 that are the same at every step.
+    let mut truth: Vec<Option<bool>> = vec![None; f.len()];
+    for e in f.eqns() {
+        let Some(r) = e.results().next() else { continue };
+        if f.ty(r).rank() != 0 || e.results().len() != 1 {
+            continue;
+        }
+        let x = f.operands(e);
+        let of = |k: usize| x.get(k).and_then(|v: &Val| known[v.index()]);
+        if let (Op::Compare(c), Some(a), Some(b)) = (&e.op, of(0), of(1)) {
+            truth[r.index()] = always(c.0, Affine { a: a.a - b.a, b: a.b - b.b }.ends(steps));
+            continue;
+        }
+        if !f.ty(r).dtype.is_int() {
+            continue;
+        }
+        let value = match &e.op {
+            Op::Constant(_) => literal(f, e).map(Affine::constant),
+            Op::Convert(_) if f.ty(x[0]).dtype.is_int() => of(0),
+            Op::Reshape(_) => of(0),
+            Op::Unary(Unary::Neg) => of(0).map(|v| Affine { a: -v.a, b: -v.b }),
+            Op::Binary(b) => of(0).zip(of(1)).and_then(|(u, v)| match b {
+                Binary::Add => Some(Affine { a: u.a + v.a, b: u.b + v.b }),
+                Binary::Sub => Some(Affine { a: u.a - v.a, b: u.b - v.b }),
+                Binary::Mul if u.a == 0 => Some(Affine { a: u.b.checked_mul(v.a)?, b: u.b.checked_mul(v.b)? }),
+                Binary::Mul if v.a == 0 => Some(Affine { a: v.b.checked_mul(u.a)?, b: v.b.checked_mul(u.b)? }),
+                Binary::Max | Binary::Min => {
+                    let d = Affine { a: u.a - v.a, b: u.b - v.b }.ends(steps);
+                    let at_least = always(Comparison::Ge, d)?;
+                    Some(if at_least == (*b == Binary::Max) { u } else { v })
+                }
+                _ => None,
+            }),
+            Op::Select(_) => match truth[x[0].index()] {
+                Some(true) => of(1),
+                Some(false) => of(2),
+                None => None,
+            },
+            _ => None,
+        };
+        known[r.index()] = value.filter(|v| v.fits(f.ty(r).dtype, steps));
+    }
+    known
+}
+
+/// Whether a difference between these bounds satisfies a comparison with zero at every step, or at none.
+fn always(c: Comparison, (least, most): (i128, i128)) -> Option<bool> {
+    let (at_least, at_most) = (c.holds(Some(least.cmp(&0))), c.holds(Some(most.cmp(&0))));
+    match c {
+        // Equality between the ends can hold although it does at neither.
+        Comparison::Eq | Comparison::Ne if least <= 0 && most >= 0 && least != most => None,
+        _ if at_least == at_most => Some(at_least),
+        _ => None,
+    }
+}
+
+/// The number of steps until a condition `counter < bound` fails. The ends of a range of steps do not matter here: the
+/// counter is a seed, the bound a constant.
+fn trips(cond: &Function, known: &[Option<Affine>]) -> Option<usize> {
+    let Def::Eqn(i) = cond.def(*cond.results().first()?) else { return None };
+    let e = &cond.eqns()[i];
+    let (Op::Compare(c), [x, y]) = (&e.op, cond.operands(e)) else { return None };
+    let (u, v) = (known[x.index()]?, known[y.index()]?);
+    // `a t + b` compared with zero.
+    let d = Affine { a: u.a - v.a, b: u.b - v.b };
+    let ceil = |num: i128, den: i128| if num <= 0 { 0 } else { (num - 1) / den + 1 };
+    let n = match c.0 {
+        Comparison::Lt if d.a > 0 => ceil(-d.b, d.a),
+        Comparison::Le if d.a > 0 => ceil(1 - d.b, d.a),
+        Comparison::Gt if d.a < 0 => ceil(d.b, -d.a),
+        Comparison::Ge if d.a < 0 => ceil(d.b + 1, -d.a),
+        Comparison::Ne if d.a != 0 && d.b % d.a == 0 && -d.b / d.a >= 0 => -d.b / d.a,
+        _ => return None,
+    };
+    usize::try_from(n).ok().filter(|&n| n < 1 << 40)
+}

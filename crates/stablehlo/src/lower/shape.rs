@@ -1,0 +1,260 @@
+//! Operations that move data: shapes, slices, constants, and those whose extents are values.
+
+use super::frame::{Frame, attribute, find, ints, one, opt_ints, size, sizes, to_sizes};
+use super::table::{How::By, Row};
+use crate::ast::{Attr, Operation};
+use crate::constant;
+use cotangent_core::ops::{Constant, Iota, Slice};
+use cotangent_core::primitive::Vals;
+use cotangent_core::{Dim, Result, Type, Val, bail};
+
+pub const TABLE: &[Row] = &[
+    ("constant", By(literal)),
+    ("iota", By(iota)),
+    ("dynamic_iota", By(dynamic_iota)),
+    ("reshape", By(reshape)),
+    ("dynamic_reshape", By(dynamic_reshape)),
+    ("broadcast", By(broadcast)),
+    ("broadcast_in_dim", By(broadcast_in_dim)),
+    ("dynamic_broadcast_in_dim", By(dynamic_broadcast_in_dim)),
+    ("transpose", By(transpose)),
+    ("reverse", By(reverse)),
+    ("slice", By(slice)),
+    ("real_dynamic_slice", By(real_dynamic_slice)),
+    ("pad", By(pad)),
+    ("dynamic_pad", By(dynamic_pad)),
+    ("concatenate", By(concatenate)),
+    ("get_dimension_size", By(get_dimension_size)),
+    ("constant_like", By(constant_like)),
+];
+
+fn literal(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let value = op.attr("value").or_else(|| op.unnamed().next());
+    let Some(Attr::Dense(d)) = value else { return Err(attribute(op, "value", "a constant, `dense<..>`")) };
+    let ty = match &d.ty {
+        Some(t) => f.tensor(t)?,
+        None => f.result(op, 0)?,
+    };
+    one(f.cx().op(constant::constant(f.lowering.text, d, &ty)?, &[]))
+}
+
+/// `chlo.constant_like`: a number with the shape of the operand.
+fn constant_like(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [x] = f.take(op)?;
+    let value = match op.attr("value").or_else(|| op.unnamed().next()) {
+        Some(Attr::Float(x)) => cotangent_core::Scalar::F(*x),
+        Some(Attr::Int(i)) => cotangent_core::Scalar::I(*i),
+        _ => return Err(attribute(op, "value", "a number")),
+    };
+    one(f.cx().op(Constant::splat(f.cx().ty(x), value), &[]))
+}
+
+fn iota(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let ty = f.result(op, 0)?;
+    count(f, ty, size(op, &["dim", "iota_dimension"])?)
+}
+
+fn count(f: &Frame<'_>, ty: Type, axis: usize) -> Result<Vals> {
+    one(f.cx().op(Iota { ty, axis }, &[]))
+}
+
+fn reshape(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [x] = f.take(op)?;
+    let shape = f.known(&f.result(op, 0)?, None)?;
+    one(f.cx().reshape(x, &shape))
+}
+
+/// `broadcast`: new leading axes.
+fn broadcast(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [x] = f.take(op)?;
+    let new = sizes(op, &["sizes", "broadcast_sizes"])?;
+    let shape: Vec<Dim> = new.into_iter().map(Dim::Const).chain(f.cx().ty(x).shape.iter().cloned()).collect();
+    one(f.cx().broadcast_to(x, &shape))
+}
+
+fn broadcast_in_dim(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [x] = f.take(op)?;
+    let shape = f.known(&f.result(op, 0)?, None)?;
+    place(f, op, x, &shape)
+}
+
+/// `x` into `shape` with its axes at `dims`, which need not ascend.
+fn place(f: &Frame<'_>, op: &Operation<'_>, x: Val, shape: &[Dim]) -> Result<Vals> {
+    let dims = sizes(op, &["dims", "broadcast_dimensions"])?;
+    let mut order: Vec<usize> = (0..dims.len()).collect();
+    order.sort_by_key(|&k| dims[k]);
+    let ascending: Vec<usize> = order.iter().map(|&k| dims[k]).collect();
+    if f.cx().ty(x).rank() != dims.len() || !ascending.windows(2).all(|w| w[0] < w[1]) {
+        return Err(attribute(
+            op,
+            "broadcast_dimensions",
+            "a different axis of the result for each axis of the operand",
+        ));
+    }
+    let x = f.cx().transpose(x, &order);
+    one(f.cx().broadcast_in_dim(x, shape, &ascending))
+}
+
+fn transpose(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [x] = f.take(op)?;
+    one(f.cx().transpose(x, &sizes(op, &["dims", "permutation"])?))
+}
+
+fn reverse(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [x] = f.take(op)?;
+    let axes = sizes(op, &["dims", "dimensions"])?;
+    one(if axes.is_empty() { x } else { f.cx().reverse(x, &axes) })
+}
+
+fn dims(v: &[usize]) -> Vec<Dim> {
+    v.iter().map(|&n| Dim::Const(n)).collect()
+}
+
+/// `[0:4, 1:9:2]`, or three lists.
+fn slice(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [x] = f.take(op)?;
+    let (start, limit, stride) = match op.unnamed().next() {
+        Some(Attr::List(ranges)) => {
+            let mut all = (Vec::new(), Vec::new(), Vec::new());
+            for r in ranges.iter() {
+                let parts: Option<Vec<i64>> = match r {
+                    Attr::Product(p) => p.iter().map(Attr::int).collect(),
+                    _ => None,
+                };
+                match parts.as_deref().and_then(to_sizes).as_deref() {
+                    Some([a, b]) => (all.0.push(*a), all.1.push(*b), all.2.push(1)).0,
+                    Some([a, b, s]) => (all.0.push(*a), all.1.push(*b), all.2.push(*s)).0,
+                    _ => return Err(attribute(op, "slice", "a range `start:limit:stride` for each axis")),
+                }
+            }
+            all
+        }
+        _ => (sizes(op, &["start_indices"])?, sizes(op, &["limit_indices"])?, sizes(op, &["strides"])?),
+    };
+    one(f.cx().slice(x, &dims(&start), &dims(&limit), &stride))
+}
+
+fn pad(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [x, value] = f.take(op)?;
+    let low = ints(op, &["low", "edge_padding_low"])?;
+    let high = ints(op, &["high", "edge_padding_high"])?;
+    let interior = sizes(op, &["interior", "interior_padding"])?;
+    let rank = f.cx().ty(x).rank();
+    if low.len() != rank || high.len() != rank || interior.len() != rank {
+        bail!(Attribute, "`{}` needs a padding for each of the {rank} axes", op.name);
+    }
+    one(f.pad(x, value, &low, &high, &interior))
+}
+
+fn concatenate(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let x = f.operands(op)?;
+    one(f.cx().concatenate(&x, size(op, &["dim", "dimension"])?))
+}
+
+fn get_dimension_size(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [x] = f.take(op)?;
+    let axis = size(op, &["dim", "dimension"])?;
+    match f.cx().ty(x).shape.get(axis) {
+        Some(d) => one(f.cx().extent(&f.result(op, 0)?, d)),
+        None => Err(attribute(op, "dimension", "an axis of the operand")),
+    }
+}
+
+/// The shape operand `v` of a dynamic operation, and what its type says.
+fn shape_of(f: &Frame<'_>, op: &Operation<'_>, v: Val) -> Result<Vec<Dim>> {
+    f.known(&f.result(op, 0)?, Some(v))
+}
+
+fn dynamic_iota(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [shape] = f.take(op)?;
+    let ty = f.result(op, 0)?.with_shape(shape_of(f, op, shape)?);
+    count(f, ty, size(op, &["dim", "iota_dimension"])?)
+}
+
+fn dynamic_reshape(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [x, shape] = f.take(op)?;
+    one(f.cx().reshape(x, &shape_of(f, op, shape)?))
+}
+
+fn dynamic_broadcast_in_dim(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [x, shape] = f.take(op)?;
+    place(f, op, x, &shape_of(f, op, shape)?)
+}
+
+fn real_dynamic_slice(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [x, start, limit, stride] = f.take(op)?;
+    let (start, limit) = (f.extents_of(op, start)?, f.extents_of(op, limit)?);
+    let stride: Option<Vec<usize>> = f.extents_of(op, stride)?.iter().map(Dim::as_const).collect();
+    let Some(stride) = stride else { bail!(Attribute, "`{}`: the strides must be constants", op.name) };
+    one(f.cx().op(Slice { start, limit, stride }, &[x]))
+}
+
+fn dynamic_pad(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [x, value, low, high, interior] = f.take(op)?;
+    let number = |v: Val| -> Result<Vec<i64>> {
+        let d: Option<Vec<i64>> = f.extents_of(op, v)?.iter().map(|d| d.as_const().map(|c| c as i64)).collect();
+        d.ok_or_else(|| attribute(op, "padding", "constant"))
+    };
+    let (low, high, interior) = (number(low)?, number(high)?, number(interior)?);
+    let Some(interior) = to_sizes(&interior) else { return Err(attribute(op, "interior", "not negative")) };
+    one(f.pad(x, value, &low, &high, &interior))
+}
+
+impl Frame<'_> {
+    /// `pad`, without a padding value where that is zero.
+    pub fn pad(&self, x: Val, value: Val, low: &[i64], high: &[i64], interior: &[usize]) -> Val {
+        let zero = self.with_def(value, |op, _| op.is_zeros()).unwrap_or(false);
+        if zero { self.cx().pad_zeros(x, low, high, interior) } else { self.cx().pad(x, value, low, high, interior) }
+    }
+
+    /// Extents as the text says them, those that it does not say from a value.
+    pub fn known(&self, ty: &Type, shape: Option<Val>) -> Result<Vec<Dim>> {
+        if ty.shape.iter().all(|d| d.as_const().is_some()) {
+            return Ok(ty.shape.to_vec());
+        }
+        match shape.and_then(|v| self.extents(v)) {
+            Some(d) if d.len() == ty.rank() => {
+                Ok(ty.shape.iter().zip(d).map(|(t, d)| if t.as_const().is_some() { t.clone() } else { d }).collect())
+            }
+            _ => bail!(Unbound, "the extents of {ty} cannot be told from extents of the arguments"),
+        }
+    }
+
+    fn extents_of(&self, op: &Operation<'_>, v: Val) -> Result<Vec<Dim>> {
+        match self.extents(v) {
+            Some(d) => Ok(d),
+            None => bail!(Unbound, "`{}`: an operand cannot be told from extents of the arguments", op.name),
+        }
+    }
+}
+
+/// Larger numbers than this are no windows: what is computed with them stays far from overflow.
+const LARGE: i64 = 1 << 40;
+
+/// Windows of reductions and convolutions: one number for each axis, by default `value`.
+pub fn each(op: &Operation<'_>, names: &[&str], rank: usize, value: usize) -> Result<Vec<usize>> {
+    match opt_ints(op, names)? {
+        None => Ok(vec![value; rank]),
+        Some(v) => match to_sizes(&v) {
+            Some(v) if v.len() == rank && v.iter().all(|&n| n < LARGE as usize) => Ok(v),
+            _ => Err(attribute(op, names[0], &format!("{rank} numbers that are not negative"))),
+        },
+    }
+}
+
+/// `[[low, high], ..]`, zero by default.
+pub fn paddings(op: &Operation<'_>, names: &[&str], rank: usize) -> Result<Vec<(i64, i64)>> {
+    let Some(a) = find(op, names) else { return Ok(vec![(0, 0); rank]) };
+    let flat = match a {
+        Attr::List(l) if matches!(l.first(), Some(Attr::List(_))) => {
+            l.iter().map(Attr::ints).collect::<Option<Vec<_>>>().map(|v| v.concat())
+        }
+        a => a.ints(),
+    };
+    match flat {
+        Some(v) if v.len() == 2 * rank && v.iter().all(|n| (-LARGE..LARGE).contains(n)) => {
+            Ok(v.chunks_exact(2).map(|p| (p[0], p[1])).collect())
+        }
+        _ => Err(attribute(op, names[0], "a pair of numbers for each axis")),
+    }
+}

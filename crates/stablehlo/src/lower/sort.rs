@@ -1,0 +1,199 @@
+//! `sort` and `top_k`: comparators are recognised.
+//!
+//! JAX compares floats in total order after making all zeros and all NaN alike, and several keys one after the other:
+//!
+//! ```text
+//! lt(a0, b0) or (eq(a0, b0) and (lt(a1, b1) or ..))
+//! ```
+//! NaN comes last in ascending order and first in descending order. The sort of the core has it last in both, so a
+//! descending one sorts by whether a key is NaN first.
+
+use super::elementwise::direction;
+use super::frame::{Frame, attribute, size};
+use super::table::{How::By, Row};
+use crate::ast::{Attr, Elements, Id, Operation, Region};
+use cotangent_core::ops::{Comparison, Sort};
+use cotangent_core::primitive::Vals;
+use cotangent_core::{Dim, Emit, Result, Val, bail};
+use rustc_hash::FxHashMap;
+
+pub const TABLE: &[Row] = &[("sort", By(sort)), ("top_k", By(top_k)), ("topk", By(top_k)), ("TopK", By(top_k))];
+
+/// A key: the operand, and whether it descends.
+type Key = (usize, bool);
+
+/// The operations of a comparator by result.
+struct Comparator<'o, 't> {
+    ops: FxHashMap<Id, &'o Operation<'t>>,
+    first: Id,
+    params: Id,
+}
+
+impl<'o, 't> Comparator<'o, 't> {
+    fn new(region: &'o Region<'t>) -> Comparator<'o, 't> {
+        let ops = region.ops.iter().filter(|o| o.count == 1).map(|o| (o.first, o)).collect();
+        Comparator { ops, first: region.first, params: region.args.len() as Id }
+    }
+
+    fn op(&self, v: Id) -> Option<(&'o str, &'o Operation<'t>)> {
+        let op = *self.ops.get(&v)?;
+        Some((op.name.strip_prefix("stablehlo.")?, op))
+    }
+
+    fn is_zero(&self, v: Id) -> bool {
+        self.literal(v).is_some_and(|t| t.parse::<f64>() == Ok(0.0))
+    }
+
+    fn literal(&self, v: Id) -> Option<&'o str> {
+        let ("constant", op) = self.op(v)? else { return None };
+        match op.attr("value").or_else(|| op.unnamed().next())? {
+            Attr::Dense(d) => match &d.elements {
+                Elements::Splat(n) => Some(n.re),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The parameter that a value is, but for zeros and NaN made alike.
+    fn param(&self, v: Id) -> Option<Id> {
+        if (self.first..self.first + self.params).contains(&v) {
+            return Some(v - self.first);
+        }
+        let ("select", op) = self.op(v)? else { return None };
+        let &[p, alike, other] = &op.operands[..] else { return None };
+        let ("compare", c) = self.op(p)? else { return None };
+        let &[x, y] = &c.operands[..] else { return None };
+        let of = self.param(other)?;
+        let tests = match direction(c).ok()? {
+            Comparison::Eq => self.is_zero(y) && self.is_zero(alike),
+            Comparison::Ne => x == y && self.literal(alike).is_some(),
+            _ => false,
+        };
+        (tests && self.param(x)? == of).then_some(of)
+    }
+
+    /// The key that a comparison is of, and how it compares.
+    fn comparison(&self, v: Id) -> Option<(usize, Comparison)> {
+        let ("compare", op) = self.op(v)? else { return None };
+        let &[x, y] = &op.operands[..] else { return None };
+        let (x, y, c) = (self.param(x)?, self.param(y)?, direction(op).ok()?);
+        match (x / 2 == y / 2, x % 2, y % 2) {
+            (true, 0, 1) => Some((x as usize / 2, c)),
+            (true, 1, 0) => Some((x as usize / 2, flipped(c))),
+            _ => None,
+        }
+    }
+
+    /// The keys of a lexicographic comparison, appended.
+    fn keys(&self, v: Id, out: &mut Vec<Key>) -> Option<()> {
+        let mut v = v;
+        loop {
+            if let Some(key) = self.strict(v) {
+                out.push(key);
+                return Some(());
+            }
+            let ("or", op) = self.op(v)? else { return None };
+            let &[a, b] = &op.operands[..] else { return None };
+            let (less, rest) = if self.strict(a).is_some() { (a, b) } else { (b, a) };
+            let key = self.strict(less)?;
+            let ("and", both) = self.op(rest)? else { return None };
+            let &[p, q] = &both.operands[..] else { return None };
+            let equal = |v: Id| self.comparison(v) == Some((key.0, Comparison::Eq));
+            out.push(key);
+            v = if equal(p) {
+                q
+            } else if equal(q) {
+                p
+            } else {
+                return None;
+            };
+        }
+    }
+
+    fn strict(&self, v: Id) -> Option<Key> {
+        match self.comparison(v)? {
+            (k, Comparison::Lt | Comparison::Le) => Some((k, false)),
+            (k, Comparison::Gt | Comparison::Ge) => Some((k, true)),
+            _ => None,
+        }
+    }
+}
+
+fn flipped(c: Comparison) -> Comparison {
+    match c {
+        Comparison::Lt => Comparison::Gt,
+        Comparison::Le => Comparison::Ge,
+        Comparison::Gt => Comparison::Lt,
+        Comparison::Ge => Comparison::Le,
+        c => c,
+    }
+}
+
+fn sort(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let x = f.operands(op)?;
+    let (Some(region), Some(&first)) = (op.regions.first(), x.first()) else {
+        bail!(Arity, "`{}` needs operands and a comparator", op.name)
+    };
+    let axis = match op.attr("dimension").and_then(Attr::int) {
+        None | Some(-1) => f.cx().ty(first).rank().wrapping_sub(1),
+        Some(a) => usize::try_from(a).map_err(|_| attribute(op, "dimension", "an axis"))?,
+    };
+    let result = region.ops.last().and_then(|o| o.operands.first());
+    let mut keys = Vec::new();
+    let known = result.and_then(|&r| Comparator::new(region).keys(r, &mut keys));
+    if known.is_none() || keys.iter().any(|k| k.0 >= x.len()) {
+        bail!(
+            UnknownOperation,
+            "`{}` with this comparator is not supported: it may compare the operands, one after the other",
+            op.name
+        );
+    }
+    Ok(sorted(f.cx(), &x, axis, &keys))
+}
+
+/// `x` sorted by keys.
+fn sorted(cx: &dyn Emit, x: &[Val], axis: usize, keys: &[Key]) -> Vals {
+    let descending = keys.iter().all(|k| k.1);
+    let mut by = Vec::new();
+    for &(k, down) in keys {
+        let v = x[k];
+        let dtype = cx.ty(v).dtype;
+        let turned = |v: Val| if dtype.is_float() { cx.neg(v) } else { cx.not(v) };
+        if down && dtype.is_float() {
+            let nan = cx.is_nan(v);
+            by.push(if descending { nan } else { cx.not(nan) });
+        }
+        by.push(if down == descending { v } else { turned(v) });
+    }
+    // A key that is an operand comes out sorted; others are only sorted by.
+    let num_keys = by.len();
+    let mut all = by;
+    let at: Vec<usize> = x
+        .iter()
+        .map(|&v| {
+            all.iter().position(|&a| a == v).unwrap_or_else(|| {
+                all.push(v);
+                all.len() - 1
+            })
+        })
+        .collect();
+    let y = cx.emit(Sort { axis, operands: all.len(), num_keys, descending }.into(), &all);
+    at.into_iter().map(|k| y[k]).collect()
+}
+
+/// The `k` greatest along the last axis, and where they are.
+fn top_k(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [x] = f.take(op)?;
+    let (cx, ty) = (f.cx(), f.cx().ty(x));
+    let (values, places) = (f.result(op, 0)?, f.result(op, 1)?);
+    let Some(axis) = ty.rank().checked_sub(1) else { bail!(ShapeMismatch, "`{}` of a scalar", op.name) };
+    let k = match values.shape.last() {
+        Some(Dim::Const(k)) => *k,
+        _ => size(op, &["k"])?,
+    };
+    let smallest = op.attr("mhlo.attributes").and_then(|a| a.get("largest")).and_then(Attr::bool) == Some(false);
+    let place = cx.iota(&ty.with_dtype(places.dtype), axis);
+    let y = sorted(cx, &[x, place], axis, &[(0, !smallest)]);
+    Ok(y.into_iter().map(|v| cx.slice_axis(v, axis, 0usize, k)).collect())
+}

@@ -1,0 +1,468 @@
+//! Text to [`ast`](crate::ast): modules, functions, regions, and the names of values.
+//!
+//! One token of lookahead, one pass. Recursion follows nesting only (regions, attributes, types), which is limited.
+
+mod attribute;
+mod operation;
+mod types;
+
+use crate::ast::{Argument, Attr, Function, Id, Module, Region, Ty};
+use crate::lexer::{Kind, Lexer, Pos, Token, syntax, unquote};
+use cotangent_core::{Code, Error, Result};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
+
+/// How deep regions may nest: what the graph allows, and a function and a module around it.
+const MAX_REGIONS: usize = 26;
+/// How deep modules may nest.
+const MAX_MODULES: usize = 8;
+
+/// Reads a text.
+pub fn parse(text: &str) -> Result<Module<'_>> {
+    let mut lexer = Lexer::new(text)?;
+    let tok = lexer.next()?;
+    let mut p = Parser {
+        lexer,
+        tok,
+        module: Module::default(),
+        types: FxHashMap::default(),
+        attr_aliases: FxHashMap::default(),
+        type_aliases: FxHashMap::default(),
+        in_alias: false,
+        depth: 0,
+        scope: FxHashMap::default(),
+        undo: Vec::new(),
+        open: Vec::new(),
+        values: 0,
+    };
+    p.items(0)?;
+    match p.tok.kind {
+        Kind::End => Ok(p.module),
+        _ => Err(p.unexpected("a function")),
+    }
+}
+
+/// A region that is being read.
+struct Open {
+    first: Id,
+    captures: Vec<Id>,
+    seen: FxHashSet<Id>,
+    /// Length of the undo log when it was opened.
+    undo: usize,
+}
+
+/// The values that a name stands for: the first, and how many.
+type Named = (Id, u32);
+
+struct Parser<'a> {
+    lexer: Lexer<'a>,
+    /// The token that is next.
+    tok: Token<'a>,
+    module: Module<'a>,
+    /// Tensor types by their text.
+    types: FxHashMap<&'a str, Ty>,
+    attr_aliases: FxHashMap<&'a str, Attr<'a>>,
+    type_aliases: FxHashMap<&'a str, Ty>,
+    /// Within the definition of an alias compound aliases are not followed: they could double at every step.
+    in_alias: bool,
+    /// Nesting of attributes and types.
+    depth: usize,
+    scope: FxHashMap<&'a str, Named>,
+    /// Names in the order of their definitions: a region takes its own out again.
+    undo: Vec<&'a str>,
+    open: Vec<Open>,
+    values: Id,
+}
+
+impl<'a> Parser<'a> {
+    /// Takes the next token.
+    fn bump(&mut self) -> Result<Token<'a>> {
+        let next = self.lexer.next()?;
+        Ok(std::mem::replace(&mut self.tok, next))
+    }
+
+    fn is(&self, c: u8) -> bool {
+        self.tok.kind == Kind::Punct(c)
+    }
+
+    fn is_word(&self, w: &str) -> bool {
+        self.tok.kind == Kind::Word && self.tok.text == w
+    }
+
+    /// Takes a character if it is next.
+    fn eat(&mut self, c: u8) -> Result<bool> {
+        let yes = self.is(c);
+        if yes {
+            self.bump()?;
+        }
+        Ok(yes)
+    }
+
+    fn eat_word(&mut self, w: &str) -> Result<bool> {
+        let yes = self.is_word(w);
+        if yes {
+            self.bump()?;
+        }
+        Ok(yes)
+    }
+
+    fn expect(&mut self, c: u8) -> Result<()> {
+        match self.eat(c)? {
+            true => Ok(()),
+            false => Err(self.unexpected(&format!("`{}`", c as char))),
+        }
+    }
+
+    fn expect_kind(&mut self, kind: Kind, what: &str) -> Result<Token<'a>> {
+        if self.tok.kind == kind { self.bump() } else { Err(self.unexpected(what)) }
+    }
+
+    fn unexpected(&self, wanted: &str) -> Error {
+        syntax(self.tok.pos, format!("expected {wanted}, found {}", self.tok.show()))
+    }
+
+    /// Runs `f` one level deeper; an error where that is too deep.
+    fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        const MAX_NESTED: usize = 40;
+        self.depth += 1;
+        if self.depth > MAX_NESTED {
+            let text = format!("attributes and types nest deeper than {MAX_NESTED} levels");
+            return Err(Error::new(Code::Limit, text).at(self.tok.pos.into()));
+        }
+        let r = f(self);
+        self.depth -= 1;
+        r
+    }
+
+    /// `item, item, ..` up to a closing character, which is taken.
+    fn comma_list(&mut self, close: u8, mut item: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
+        while !self.eat(close)? {
+            item(self)?;
+            if !self.is(close) {
+                self.expect(b',')?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Skips a bracket that is next and everything up to its partner.
+    fn skip_balanced(&mut self) -> Result<()> {
+        let (mut depth, from) = (0usize, self.tok.pos);
+        loop {
+            match self.bump()?.kind {
+                Kind::Punct(b'(' | b'[' | b'{' | b'<') | Kind::Resources => depth += 1,
+                Kind::Punct(b')' | b']' | b'}' | b'>') => depth = depth.saturating_sub(1),
+                Kind::End => return Err(syntax(from, "this bracket is never closed")),
+                _ => {}
+            }
+            if depth == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// `loc(..)`, if it is next.
+    fn skip_loc(&mut self) -> Result<()> {
+        if self.eat_word("loc")? {
+            if !self.is(b'(') {
+                return Err(self.unexpected("`(` of a location"));
+            }
+            self.skip_balanced()?;
+        }
+        Ok(())
+    }
+
+    /// What stands in a module, up to its end.
+    fn items(&mut self, modules: usize) -> Result<()> {
+        if modules > MAX_MODULES {
+            return Err(Error::new(Code::Limit, "modules nest too deeply").at(self.tok.pos.into()));
+        }
+        loop {
+            let tok = self.tok;
+            match (tok.kind, tok.text) {
+                (Kind::End, _) | (Kind::Punct(b'}'), _) => return Ok(()),
+                (Kind::Word, "module" | "builtin.module") => self.pretty_module(modules)?,
+                (Kind::Word, "func.func") => self.pretty_function()?,
+                (Kind::Str, "\"builtin.module\"") => self.generic_module(modules)?,
+                (Kind::Str, "\"func.func\"") => self.generic_function()?,
+                (Kind::Hash, _) => self.attr_alias()?,
+                (Kind::Bang, _) => self.type_alias()?,
+                (Kind::Resources, _) => self.resources()?,
+                (Kind::Word, "loc") => self.skip_loc()?,
+                (Kind::Word | Kind::Str, w) if w.contains('.') => self.skip_item()?,
+                _ => return Err(self.unexpected("`module` or `func.func`")),
+            }
+        }
+    }
+
+    fn pretty_module(&mut self, modules: usize) -> Result<()> {
+        self.bump()?;
+        if self.tok.kind == Kind::Symbol {
+            self.bump()?;
+        }
+        if self.eat_word("attributes")? {
+            self.attr_dict()?;
+        }
+        self.expect(b'{')?;
+        self.items(modules + 1)?;
+        self.expect(b'}')?;
+        self.skip_loc()
+    }
+
+    /// `"builtin.module"() <{..}> ({ .. }) {..} : () -> ()`.
+    fn generic_module(&mut self, modules: usize) -> Result<()> {
+        self.bump()?;
+        self.expect(b'(')?;
+        self.expect(b')')?;
+        self.properties()?;
+        self.expect(b'(')?;
+        self.expect(b'{')?;
+        if self.tok.kind == Kind::Block {
+            self.block_args()?;
+        }
+        self.items(modules + 1)?;
+        self.expect(b'}')?;
+        self.expect(b')')?;
+        if self.is(b'{') {
+            self.attr_dict()?;
+        }
+        self.signature()?;
+        self.skip_loc()
+    }
+
+    /// An operation of a module that says nothing about values: up to the end of its line, brackets balanced.
+    fn skip_item(&mut self) -> Result<()> {
+        let line = self.tok.pos.line;
+        loop {
+            match self.tok.kind {
+                Kind::Punct(b'(' | b'[' | b'{' | b'<') => self.skip_balanced()?,
+                Kind::Punct(b'}') | Kind::End => return Ok(()),
+                _ => {
+                    self.bump()?;
+                }
+            }
+            if self.tok.pos.line > line {
+                return Ok(());
+            }
+        }
+    }
+
+    /// `{-# dialect_resources: { builtin: { name: "0x.." } } #-}`: the strings by name.
+    fn resources(&mut self) -> Result<()> {
+        let start = self.bump()?.pos;
+        let mut name = "";
+        loop {
+            let t = self.bump()?;
+            match t.kind {
+                Kind::Word => name = t.text,
+                Kind::Str if self.is(b':') => name = t.text,
+                Kind::Str => self.module.resources.push((symbol(name), t.text)),
+                Kind::Punct(b'#') if t.text == "#-}" => return Ok(()),
+                Kind::End => return Err(syntax(start, "these resources have no closing `#-}`")),
+                _ => {}
+            }
+        }
+    }
+
+    /// `func.func public @f(%x: t {..}) -> (t {..}) attributes {..} { .. }`.
+    fn pretty_function(&mut self) -> Result<()> {
+        let pos = self.bump()?.pos;
+        let public = !self.eat_word("private")?;
+        if public && !self.eat_word("public")? {
+            self.eat_word("nested")?;
+        }
+        let name = symbol(self.expect_kind(Kind::Symbol, "the name of a function, `@name`")?.text);
+        self.expect(b'(')?;
+        let mut args: Vec<(Token<'a>, Ty)> = Vec::new();
+        self.comma_list(b')', |p| {
+            let name = if p.tok.kind == Kind::Value { Some(p.bump()?) } else { None };
+            if name.is_some() {
+                p.expect(b':')?;
+            }
+            let ty = p.ty()?;
+            args.extend(name.map(|n| (n, ty)));
+            p.decorations()
+        })?;
+        let mut results = Vec::new();
+        if self.tok.kind == Kind::Arrow {
+            self.bump()?;
+            if self.eat(b'(')? {
+                self.comma_list(b')', |p| {
+                    results.push(p.ty()?);
+                    p.decorations()
+                })?;
+            } else {
+                results.push(self.ty()?);
+            }
+        }
+        if self.eat_word("attributes")? {
+            self.attr_dict()?;
+        }
+        let body = if self.is(b'{') {
+            self.start_function();
+            Some(self.region(&args)?)
+        } else {
+            None
+        };
+        self.skip_loc()?;
+        self.module.functions.push(Function { name, public, pos, results, body });
+        Ok(())
+    }
+
+    /// Attributes and a location of an argument.
+    fn decorations(&mut self) -> Result<()> {
+        if self.is(b'{') {
+            self.attr_dict()?;
+        }
+        self.skip_loc()
+    }
+
+    /// `"func.func"() <{sym_name = "f", function_type = (t) -> t}> ({ ^bb0(%x: t): .. }) : () -> ()`.
+    fn generic_function(&mut self) -> Result<()> {
+        let pos = self.bump()?.pos;
+        self.expect(b'(')?;
+        self.expect(b')')?;
+        let mut attrs = self.properties()?;
+        self.expect(b'(')?;
+        self.start_function();
+        let body = self.region(&[])?;
+        self.expect(b')')?;
+        if self.is(b'{') {
+            attrs.extend(self.attr_dict()?);
+        }
+        self.signature()?;
+        self.skip_loc()?;
+        let attr = |name: &str| attrs.iter().find(|(n, _)| n == name).map(|(_, a)| a);
+        let (Some(Attr::Str(name)), Some(Attr::Type(Ty::Function(f)))) = (attr("sym_name"), attr("function_type"))
+        else {
+            return Err(syntax(pos, "`func.func` needs the attributes `sym_name` and `function_type`"));
+        };
+        let public = attr("sym_visibility").and_then(Attr::word) != Some("private");
+        let results = f.1.clone();
+        // A function without a body has an empty region here.
+        let body = Some(body).filter(|b| !b.ops.is_empty());
+        let f = Function { name: name.clone(), public, pos, results, body };
+        self.module.functions.push(f);
+        Ok(())
+    }
+
+    /// Functions see no values of others.
+    fn start_function(&mut self) {
+        self.scope.clear();
+        self.undo.clear();
+        self.open.clear();
+        self.values = 0;
+    }
+
+    /// `{ ^bb0(..): ops }`. Arguments are given, or those of the block label.
+    fn region(&mut self, args: &[(Token<'a>, Ty)]) -> Result<Region<'a>> {
+        let pos = self.tok.pos;
+        self.expect(b'{')?;
+        if self.open.len() >= MAX_REGIONS {
+            return Err(
+                Error::new(Code::Limit, format!("regions nest deeper than {MAX_REGIONS} levels")).at(pos.into())
+            );
+        }
+        let first = self.values;
+        let undo = self.undo.len();
+        self.open.push(Open { first, captures: Vec::new(), seen: FxHashSet::default(), undo });
+        let labelled;
+        let mut args = args;
+        if self.tok.kind == Kind::Block {
+            labelled = self.block_args()?;
+            if !labelled.is_empty() {
+                args = &labelled;
+            }
+        }
+        let mut region = Region { pos, first, ..Region::default() };
+        for (name, ty) in args {
+            let id = self.define(name, 1)?;
+            region.args.push(Argument { id, name: name.text, ty: ty.clone() });
+        }
+        while !self.is(b'}') {
+            if self.tok.kind == Kind::Block {
+                let text = "regions of several blocks are not read: branches are `stablehlo.case`, `if` and `while`";
+                return Err(syntax(self.tok.pos, text));
+            }
+            let op = self.operation()?;
+            region.ops.push(op);
+        }
+        self.bump()?;
+        let Some(open) = self.open.pop() else { return Ok(region) };
+        for name in self.undo.drain(open.undo..) {
+            self.scope.remove(name);
+        }
+        region.captures = open.captures;
+        Ok(region)
+    }
+
+    /// `^bb0(%x: t, %y: t):`.
+    fn block_args(&mut self) -> Result<Vec<(Token<'a>, Ty)>> {
+        self.bump()?;
+        let mut args = Vec::new();
+        if self.eat(b'(')? {
+            self.comma_list(b')', |p| {
+                let name = p.expect_kind(Kind::Value, "an argument, `%name: type`")?;
+                p.expect(b':')?;
+                args.push((name, p.ty()?));
+                p.skip_loc()
+            })?;
+        }
+        self.expect(b':')?;
+        Ok(args)
+    }
+
+    /// Gives the next `count` values a name.
+    fn define(&mut self, name: &Token<'a>, count: u32) -> Result<Id> {
+        let first = self.values;
+        if self.scope.contains_key(name.text) {
+            let text = format!("{} is defined twice", name.show());
+            return Err(Error::new(Code::DuplicateName, text).at(name.pos.into()));
+        }
+        let Some(next) = first.checked_add(count).filter(|&n| n < u32::MAX / 2) else {
+            return Err(Error::new(Code::Limit, "too many values").at(name.pos.into()));
+        };
+        self.values = next;
+        self.scope.insert(name.text, (first, count));
+        self.undo.push(name.text);
+        Ok(first)
+    }
+
+    /// `%x` or `%x#1`, which is next.
+    fn value(&mut self) -> Result<Id> {
+        let name = self.expect_kind(Kind::Value, "a value, `%name`")?;
+        let (first, count) = match self.scope.get(name.text) {
+            Some(&n) => n,
+            None => {
+                let text = format!("{} is not defined here", name.show());
+                return Err(Error::new(Code::UnknownName, text).at(name.pos.into()));
+            }
+        };
+        let mut k = 0;
+        if self.tok.kind == Kind::Hash && self.tok.text.starts_with(|c: char| c.is_ascii_digit()) {
+            let t = self.bump()?;
+            k = t.text.parse().ok().filter(|&k: &u32| k < count).ok_or_else(|| {
+                syntax(t.pos, format!("{} has {count} values, there is no `#{}`", name.show(), t.text))
+            })?;
+        } else if count != 1 {
+            return Err(syntax(name.pos, format!("{} has {count} values: say which, `%{}#0`", name.show(), name.text)));
+        }
+        let id = first + k;
+        for o in self.open.iter_mut().rev().take_while(|o| o.first > id) {
+            if o.seen.insert(id) {
+                o.captures.push(id);
+            }
+        }
+        Ok(id)
+    }
+}
+
+/// A symbol's name: without quotes.
+fn symbol(text: &str) -> Cow<'_, str> {
+    if text.starts_with('"') { unquote(text).into() } else { text.into() }
+}
+
+/// The error of something at a place.
+fn fail<T>(pos: Pos, message: impl Into<String>) -> Result<T> {
+    Err(syntax(pos, message))
+}

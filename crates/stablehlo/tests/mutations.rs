@@ -1,0 +1,186 @@
+//! Damaged texts: whatever is cut, doubled, moved or replaced, reading ends with a module or an error that has a place,
+//! never a panic. Texts of the corpus are damaged too where it is there.
+
+use cotangent_core::{Code, Loc};
+use cotangent_stablehlo::read;
+use std::path::Path;
+
+const TEXT: &str = r##"#loc = loc(unknown)
+#d = #stablehlo.gather<offset_dims = [0], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>
+module @jit_f attributes {mhlo.num_partitions = 1 : i32, a = [1 : i64, "x", #d, {b}]} {
+  func.func public @main(%arg0: tensor<5x2xf64> {jax.arg_info = "x"} loc("x"), %arg1: tensor<3x1xi32>) -> (tensor<2xf64> {jax.result_info = "r"}, tensor<f64>) {
+    %cst = stablehlo.constant dense<[[1.0, 2.0], [-3.5e-1, 0x7FF8000000000000]]> : tensor<2x2xf64> loc(#loc)
+    %cst_0 = stablehlo.constant dense<"0x000000000000F03F0000000000000040"> : tensor<2xf64>
+    %c = stablehlo.constant dense<0> : tensor<i64>
+    %0 = "stablehlo.gather"(%arg0, %arg1) <{dimension_numbers = #d, slice_sizes = array<i64: 1, 2>}> : (tensor<5x2xf64>, tensor<3x1xi32>) -> tensor<2x3xf64>
+    %1 = stablehlo.dot_general %0, %cst, contracting_dims = [0] x [0], precision = [DEFAULT, DEFAULT] : (tensor<2x3xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+    %2:2 = stablehlo.while(%i = %c, %x = %cst_0) : tensor<i64>, tensor<2xf64>
+    cond {
+      %n = stablehlo.constant dense<3> : tensor<i64>
+      %9 = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i64>, tensor<i64>) -> tensor<i1>
+      stablehlo.return %9 : tensor<i1>
+    } do {
+      %n = stablehlo.constant dense<1> : tensor<i64>
+      %z = stablehlo.constant dense<0> : tensor<i64>
+      %9 = stablehlo.dynamic_slice %arg0, %i, %z, sizes = [1, 2] : (tensor<5x2xf64>, tensor<i64>, tensor<i64>) -> tensor<1x2xf64>
+      %10 = stablehlo.reshape %9 : (tensor<1x2xf64>) -> tensor<2xf64>
+      %11 = func.call @g(%x, %10) : (tensor<2xf64>, tensor<2xf64>) -> tensor<2xf64>
+      %12 = stablehlo.add %i, %n : tensor<i64>
+      stablehlo.return %12, %11 : tensor<i64>, tensor<2xf64>
+    }
+    %zero = stablehlo.constant dense<0.0> : tensor<f64>
+    %3 = stablehlo.reduce(%1 init: %zero) applies stablehlo.maximum across dimensions = [0, 1] : (tensor<3x2xf64>, tensor<f64>) -> tensor<f64>
+    %4 = "stablehlo.sort"(%2#1) <{dimension = 0 : i64, is_stable = true}> ({
+    ^bb0(%a: tensor<f64>, %b: tensor<f64>):
+      %9 = stablehlo.compare LT, %a, %b, TOTALORDER : (tensor<f64>, tensor<f64>) -> tensor<i1>
+      stablehlo.return %9 : tensor<i1>
+    }) : (tensor<2xf64>) -> tensor<2xf64>
+    %5 = stablehlo.slice %4 [0:2:1] : (tensor<2xf64>) -> tensor<2xf64>
+    %6 = stablehlo.reshape %5 : (tensor<2xf64>) -> tensor<1x1x2xf64>
+    %7 = stablehlo.convolution(%6, %6) dim_numbers = [b, f, 0]x[o, i, 0]->[b, f, 0], window = {stride = [1], pad = [[1, 0]]} {feature_group_count = 1 : i64} : (tensor<1x1x2xf64>, tensor<1x1x2xf64>) -> tensor<1x1x2xf64>
+    %8 = stablehlo.pad %5, %3, low = [1], high = [-1], interior = [0] : (tensor<2xf64>, tensor<f64>) -> tensor<2xf64>
+    return %8, %3 : tensor<2xf64>, tensor<f64>
+  } loc(#loc)
+  func.func private @g(%x: tensor<2xf64>, %y: tensor<2xf64>) -> tensor<2xf64> {
+    %0 = stablehlo.multiply %x, %y : tensor<2xf64>
+    return %0 : tensor<2xf64>
+  }
+}
+"##;
+
+/// Numbers without a pattern, the same every time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % n.max(1)
+    }
+}
+
+/// Positions where a text may be cut.
+fn piece(text: &str, r: &mut Random, longest: usize) -> (usize, usize) {
+    let whole = |mut at: usize| {
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let from = whole(r.below(text.len() + 1));
+    (from, whole((from + r.below(longest)).min(text.len())).max(from))
+}
+
+fn damage(text: &str, r: &mut Random) -> String {
+    const BITS: [&str; 24] = [
+        "(",
+        ")",
+        "{",
+        "}",
+        "[",
+        "]",
+        "<",
+        ">",
+        ",",
+        ":",
+        "=",
+        "->",
+        "\"",
+        "%",
+        "#",
+        "^bb0",
+        "dense<",
+        "tensor<",
+        "-1",
+        "99999999999999999999",
+        "x",
+        "?",
+        "loc(",
+        "0x",
+    ];
+    let mut out = text.to_owned();
+    for _ in 0..=r.below(3) {
+        let (a, b) = piece(&out, r, 30);
+        let (c, d) = piece(&out, r, 60);
+        match r.below(5) {
+            0 => out.replace_range(a..b, ""),
+            1 => out.insert_str(a, BITS[r.below(BITS.len())]),
+            2 => {
+                let copy = out[c..d].to_owned();
+                out.replace_range(a..b, &copy);
+            }
+            3 => {
+                let copy = out[c..d].to_owned();
+                out.insert_str(a, &copy);
+            }
+            _ => out.truncate(a),
+        }
+    }
+    out
+}
+
+/// How often; `MUTATIONS=100` is a hundred times as often.
+fn times(n: usize) -> usize {
+    n * std::env::var("MUTATIONS").ok().and_then(|v| v.parse().ok()).unwrap_or(1)
+}
+
+/// A number replaced by another, extreme ones too.
+fn renumber(text: &str, r: &mut Random) -> String {
+    const NUMBERS: [&str; 12] = [
+        "0",
+        "1",
+        "2",
+        "3",
+        "7",
+        "-1",
+        "-2",
+        "65",
+        "1000000007",
+        "9223372036854775807",
+        "-9223372036854775808",
+        "18446744073709551616",
+    ];
+    let digits: Vec<usize> = text.char_indices().filter(|(_, c)| c.is_ascii_digit()).map(|(i, _)| i).collect();
+    let mut out = text.to_owned();
+    if let Some(&at) = digits.get(r.below(digits.len())) {
+        let n = text[at..].bytes().take_while(u8::is_ascii_digit).count();
+        out.replace_range(at..at + n, NUMBERS[r.below(NUMBERS.len())]);
+    }
+    out
+}
+
+fn check(text: &str) {
+    if let Err(e) = read(text, None) {
+        assert!(e.loc() != Loc::None || e.code() == Code::Input, "{e} has no place:\n{text}");
+    }
+}
+
+#[test]
+fn damaged_texts_are_errors_with_a_place() {
+    read(TEXT, None).unwrap();
+    let mut r = Random(7);
+    for _ in 0..times(3_000) {
+        check(&damage(TEXT, &mut r));
+        check(&renumber(TEXT, &mut r));
+    }
+    // Cut at every place.
+    for at in (0..TEXT.len()).filter(|&at| TEXT.is_char_boundary(at)) {
+        check(&TEXT[..at]);
+    }
+}
+
+#[test]
+fn damaged_texts_of_the_corpus_are_errors_with_a_place() {
+    let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|a| a.join("shared/corpus")).find(|p| p.is_dir());
+    let Some(root) = above else {
+        println!("skipped: there is no folder `shared/corpus` above this one");
+        return;
+    };
+    let mut r = Random(11);
+    for folder in std::fs::read_dir(root).unwrap() {
+        let Ok(text) = std::fs::read_to_string(folder.unwrap().path().join("module.mlir")) else { continue };
+        for _ in 0..times(20) {
+            check(&damage(&text, &mut r));
+            check(&renumber(&text, &mut r));
+        }
+    }
+}
