@@ -57,7 +57,8 @@ fn arrows_point_one_way() {
         ("cpu", &["core", "kernels"]),
         ("stablehlo", &["core"]),
         ("einsum", &[]),
-        ("cotangent", &["core", "cpu", "einsum", "stablehlo"]),
+        ("derive", &[]),
+        ("cotangent", &["core", "cpu", "derive", "einsum", "stablehlo"]),
         ("cli", &["cotangent"]),
     ];
     let mut bad = Vec::new();
