@@ -47,6 +47,14 @@ pub enum Code {
     RankVaries,
     ReverseWhile,
     OutOfBounds,
+    /// A matrix has no Cholesky factor.
+    NotPositiveDefinite,
+    /// A system of equations has no unique solution.
+    Singular,
+    /// A derivative does not exist because a matrix lacks rank.
+    RankDeficient,
+    /// A derivative does not exist because eigenvalues or singular values coincide.
+    DegenerateSpectrum,
     /// A law of `check` does not hold.
     CheckFailed,
     /// A limit of this library: nesting, size, memory.

@@ -22,6 +22,7 @@ mod dynamic_slice;
 mod gather;
 mod integer_pow;
 mod iota;
+pub(crate) mod linalg;
 mod loops;
 mod moving;
 mod pad;
@@ -62,6 +63,7 @@ pub use dynamic_slice::{DynamicSlice, DynamicUpdateSlice};
 pub use gather::Gather;
 pub use integer_pow::IntegerPow;
 pub use iota::Iota;
+pub use linalg::{Cholesky, Det, Guard, Lu, Qr, Slogdet, Solve, TriangularSolve, Turn};
 pub use pad::Pad;
 pub use polygamma::Polygamma;
 pub use recurrence::LinearRecurrence;
@@ -180,6 +182,22 @@ operations! {
     Scan(Scan),
     /// A loop while a condition holds.
     While(While),
+    /// The factor of a positive definite matrix.
+    Cholesky(Cholesky),
+    /// The solution of a triangular system.
+    TriangularSolve(TriangularSolve),
+    /// A matrix as a product of triangular ones.
+    Lu(Lu),
+    /// The solution of a system of equations.
+    Solve(Solve),
+    /// The determinant.
+    Det(Det),
+    /// Its sign and logarithm.
+    Slogdet(Slogdet),
+    /// A matrix as a product of an orthogonal and a triangular one.
+    Qr(Qr),
+    /// A value that holds under a condition.
+    Guard(Guard),
     /// A function with a forward derivative of its own.
     CustomJvp(CustomJvp),
     /// A function with a reverse derivative of its own.
@@ -248,6 +266,7 @@ pub fn entries() -> Vec<Entry> {
         scatter_recurrence::entries(),
         scan::entries(),
         while_loop::entries(),
+        linalg::entries(),
         custom_jvp::entries(),
         custom_vjp::entries(),
     ]

@@ -1,0 +1,314 @@
+//! `det` and `slogdet`: the determinant, and its sign (phase) and logarithm of magnitude.
+//!
+//! ```text
+//! d det = Σ C ∘ dA                  C = ∂det/∂A, the cofactors: right at singular matrices, where inverses are not
+//! d log|det| = Re tr(A⁻¹ dA)        d sign = i sign Im tr(A⁻¹ dA)
+//! ```
+//! Cofactors up to 3×3 are polynomials. For larger matrices let `B = A + u vᴴ` with constant `u`, `v` that make it
+//! regular where `A` lacks one rank; by the matrix determinant lemma, exactly and for any such `u`, `v`,
+//!
+//! ```text
+//! Cᵀ = adj(A) = det(B) ((1 - vᴴ B⁻¹ u) B⁻¹ + B⁻¹ u vᴴ B⁻¹)
+//! ```
+//! Where `A` lacks two ranks cofactors are zero, and their own derivative is refused (NaN).
+
+use super::super::support::bytes;
+use super::matrix::{Matrix, ONE, complex, lead, matrices, pack, real};
+use super::{TriangularSolve, Turn, batch_leading, batches, ending, lu, one_matrix, size, square};
+use crate::array::{Array, Scalar};
+use crate::attr::Attrs;
+use crate::dtype::C128;
+use crate::emit::Emit;
+use crate::error::Result;
+use crate::ops::{Binary, Comparison, DotGeneral, Entry, Op, Spelled, Unary};
+use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, Vals, no_rule};
+use crate::shape::{Dim, Env, Type};
+use crate::transform::{Lin, Lv};
+
+/// The determinant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Det;
+
+/// Sign and logarithm of the magnitude of the determinant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Slogdet;
+
+/// The diagonal of `U`, and whether the number of exchanges is odd.
+fn pivots(a: &Matrix) -> (Vec<C128>, bool) {
+    let (packed, exchanges, _) = lu::factor(a);
+    let odd = exchanges.iter().enumerate().filter(|(k, p)| k != *p).count() % 2 == 1;
+    ((0..a.n).map(|k| packed[(k, k)]).collect(), odd)
+}
+
+fn det(a: &Matrix) -> C128 {
+    let (d, odd) = pivots(a);
+    let p: C128 = d.into_iter().product();
+    if odd { -p } else { p }
+}
+
+fn slogdet(a: &Matrix) -> (C128, f64) {
+    let (d, odd) = pivots(a);
+    let start = if odd { -ONE } else { ONE };
+    let phase = |z: C128| if z.norm() == 0.0 { z } else { z / z.norm() };
+    (d.iter().fold(start, |s, &z| s * phase(z)), d.iter().map(|z| libm::log(z.norm())).sum())
+}
+
+/// `Σ c ∘ t` over the last two axes.
+fn total(rank: usize) -> DotGeneral {
+    let lead: Vec<usize> = (0..rank - 2).collect();
+    DotGeneral::contract(&[rank - 2, rank - 1], &[rank - 2, rank - 1]).batched(&lead, &lead)
+}
+
+fn infer(op: &dyn Primitive, x: &[Type]) -> Result<Type> {
+    one_matrix(op, x)?;
+    square(op, &x[0])?;
+    Ok(ending(&x[0], x[0].dtype, &[]))
+}
+
+fn cost(x: &[Type], y: &[Type]) -> Cost {
+    let n = x[0].shape.last().map_or(1.0, size);
+    Cost { flops: batches(&x[0]) * n * n * n * 2.0 / 3.0, bytes: x.iter().chain(y).map(bytes).sum() }
+}
+
+impl Primitive for Det {
+    fn name(&self) -> &str {
+        "det"
+    }
+
+    fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
+        Ok(vec![infer(self, x)?])
+    }
+
+    fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
+        let all = matrices(&x[0]).iter().map(|a| vec![det(a)]).collect();
+        Ok(vec![pack(all, x[0].dtype(), lead(&x[0]))?])
+    }
+
+    fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
+        let y = cx.op(*self, x);
+        let dy = t[0].map(|t| cx.apply1(total(cx.lty(t).rank()), &[cx.cofactors(x[0]).into(), t.into()]));
+        Ok(cx.one(y, dy))
+    }
+
+    fn transpose(&self, _: &dyn Emit, _: &[Arg], _: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
+        Err(no_rule(self, "transpose"))
+    }
+
+    fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
+        batch_leading(cx, *self, size, x)
+    }
+
+    fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
+        cost(x, y)
+    }
+}
+
+impl Primitive for Slogdet {
+    fn name(&self) -> &str {
+        "slogdet"
+    }
+
+    fn attrs(&self) -> Attrs {
+        Attrs::default()
+    }
+
+    fn results(&self) -> usize {
+        2
+    }
+
+    fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
+        let sign = infer(self, x)?;
+        let log = sign.with_dtype(sign.dtype.real());
+        Ok(vec![sign, log])
+    }
+
+    fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
+        let all: Vec<(C128, f64)> = matrices(&x[0]).iter().map(slogdet).collect();
+        let sign = pack(all.iter().map(|d| vec![d.0]).collect(), x[0].dtype(), lead(&x[0]))?;
+        let log = pack(all.iter().map(|d| vec![d.1.into()]).collect(), x[0].dtype().real(), lead(&x[0]))?;
+        Ok(vec![sign, log])
+    }
+
+    fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
+        let y = cx.emit().emit((*self).into(), x);
+        let Some(t) = t[0] else { return Ok((y, vec![None; 2])) };
+        let inverse = cx.op(super::Solve, &[x[0], cx.eye_like(x[0])]);
+        let trace = cx.apply1(total(cx.lty(t).rank()), &[cx.matrix_transpose(inverse).into(), t.into()]);
+        if !cx.ty(x[0]).dtype.is_complex() {
+            return Ok((y, vec![None, Some(trace)]));
+        }
+        let turn = cx.apply1(Unary::Imag, &[trace.into()]);
+        let turn = cx.apply1(crate::ops::Convert { to: cx.ty(y[0]).dtype }, &[turn.into()]);
+        let i = cx.full_like(y[0], Scalar::C(C128::new(0.0, 1.0)));
+        let sign = cx.apply1(Binary::Mul, &[cx.mul(i, y[0]).into(), turn.into()]);
+        Ok((y, vec![Some(sign), Some(cx.apply1(Unary::Real, &[trace.into()]))]))
+    }
+
+    fn transpose(&self, _: &dyn Emit, _: &[Arg], _: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
+        Err(no_rule(self, "transpose"))
+    }
+
+    fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
+        batch_leading(cx, *self, size, x)
+    }
+
+    fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
+        cost(x, y)
+    }
+}
+
+impl dyn Emit + '_ {
+    /// The determinant of square matrices; its derivative is right at singular ones, too.
+    pub fn det(&self, x: Val) -> Val {
+        self.op(Det, &[x])
+    }
+
+    /// Sign (of complex matrices: phase) and logarithm of the magnitude of the determinant: 0 and -inf where it is zero.
+    pub fn slogdet(&self, x: Val) -> Vals {
+        self.emit(Slogdet.into(), &[x])
+    }
+
+    /// `∂det/∂A`, to which every element has its cofactor.
+    fn cofactors(&self, a: Val) -> Val {
+        match self.ty(a).shape.last().and_then(Dim::as_const) {
+            Some(0 | 1) => self.full_like(a, 1.0),
+            Some(2) => {
+                let rank = self.ty(a).rank();
+                let sign = self.constant(real(&[2, 2], &[1.0, -1.0, -1.0, 1.0]));
+                let sign = self.broadcast_to(self.convert(sign, self.ty(a).dtype), &self.ty(a).shape);
+                self.mul(sign, self.reverse(a, &[rank - 2, rank - 1]))
+            }
+            Some(3) => {
+                let at = |rows: usize, columns: usize| self.turned(a, rows, columns);
+                self.sub(self.mul(at(1, 1), at(2, 2)), self.mul(at(1, 2), at(2, 1)))
+            }
+            _ => self.large_cofactors(a),
+        }
+    }
+
+    /// 3×3 matrices with rows and columns moved around: `y[i, j] = x[i + rows, j + columns]` modulo 3.
+    fn turned(&self, x: Val, rows: usize, columns: usize) -> Val {
+        let rank = self.ty(x).rank();
+        let turn = |x: Val, axis: usize, by: usize| {
+            self.concatenate(&[self.slice_axis(x, axis, by, 3), self.slice_axis(x, axis, 0, by)], axis)
+        };
+        turn(turn(x, rank - 2, rows), rank - 1, columns)
+    }
+
+    fn large_cofactors(&self, a: Val) -> Val {
+        let ty = self.ty(a);
+        let rank = ty.rank();
+        let (u, v) = self.border(a);
+        let b = self.add(a, self.mm(u, self.adjoint(v)));
+        let f = self.lu(b);
+        let diagonal = self.abs(self.stop_gradient(self.diagonal(f[0])));
+        let (least, most) = (self.reduce_min(diagonal, &[rank - 2]), self.reduce_max(diagonal, &[rank - 2]));
+        let small = self.tolerance(&self.ty(most), ty.shape.last().unwrap_or(&Dim::Const(1)));
+        let poor = self.not(self.compare(least, Comparison::Gt, self.mul(small, most)));
+        let all: Vec<usize> = (0..rank - 2).collect();
+        let spread = |p: Val| self.broadcast_in_dim(p, &ty.shape, &all);
+        let b = self.select(spread(poor), self.eye_like(a), b);
+        let inverse = self.op(super::Solve, &[b, self.eye_like(b)]);
+        let (iu, vi) = (self.mm(inverse, u), self.mm(self.adjoint(v), inverse));
+        let rest = self.sub(self.eye_like(self.mm(self.adjoint(v), u)), self.mm(self.adjoint(v), iu));
+        let rest = self.broadcast_to(rest, &ty.shape);
+        let adjugate = self.add(self.mul(rest, inverse), self.mm(iu, vi));
+        let adjugate = self.mul(spread(self.det(b)), adjugate);
+        // Zero, with a derivative that is NaN.
+        let nothing =
+            self.reduce_sum(self.mul(self.zeros(&ty.with_dtype(ty.dtype.real())), self.real(a)), &[rank - 2, rank - 1]);
+        let nothing = self.sqrt(self.select(poor, nothing, self.full_like(nothing, 1.0)));
+        let refused = spread(self.convert(nothing, ty.dtype));
+        self.matrix_transpose(self.select(spread(poor), refused, adjugate))
+    }
+
+    /// Columns `u`, `v`, constants, for which `A + u vᴴ` is regular where `A` lacks at most one rank: the singular
+    /// vectors of the least singular value, near enough, by inverse iteration.
+    fn border(&self, a: Val) -> (Val, Val) {
+        let a = self.stop_gradient(a);
+        let (ty, f) = (self.ty(a), self.lu(a));
+        let rank = ty.rank();
+        let axes = [rank - 2, rank - 1];
+        let most = self.max_or_least(self.abs(a), &axes);
+        let zero = self.compare(most, Comparison::Eq, self.zeros(&self.ty(most)));
+        let most = self.select(zero, self.full_like(most, 1.0), most);
+        let real = ty.with_dtype(ty.dtype.real());
+        let scale = self.spread(most, &real, &axes);
+        // Pivots that are nearly zero become tiny.
+        let tiny = self.mul(scale, self.tolerance(&real, &Dim::Const(1)));
+        let small = self.compare(self.abs(f[0]), Comparison::Lt, tiny);
+        let on = self.band(&ty, Comparison::Eq, 0);
+        let packed = self.select(self.and(on, small), self.convert(tiny, ty.dtype), f[0]);
+        let n = ty.shape.last().cloned().unwrap_or(Dim::Const(1));
+        let column = ending(&ty, ty.dtype, &[&n, &Dim::Const(1)]);
+        let unit = |x: Val| {
+            let length = self.spread(self.norm(x, &axes), &column.with_dtype(real.dtype), &axes);
+            self.div(x, self.convert(length, ty.dtype))
+        };
+        let (lower, upper) = (
+            TriangularSolve { unit: true, ..Default::default() },
+            TriangularSolve { lower: false, ..Default::default() },
+        );
+        let turn = Turn::adjoint(ty.dtype);
+        let rows = lu::rows(rank, &Dim::Const(1));
+        // The permutation undone is one by the positions of its inverse.
+        let back = self.argsort(f[2], rank - 2, false);
+        let inverse = |x: Val| {
+            let x = self.op(rows.clone(), &[x, f[2]]);
+            unit(self.triangular_solve(packed, self.triangular_solve(packed, x, lower), upper))
+        };
+        let adjoint = |x: Val| {
+            let x = self.triangular_solve(packed, x, TriangularSolve { turn, ..upper });
+            let x = self.triangular_solve(packed, x, TriangularSolve { turn, ..lower });
+            unit(self.op(rows.clone(), &[x, back]))
+        };
+        let index = self.convert(self.iota(&column.with_dtype(crate::DType::I64), rank - 2), real.dtype);
+        let start = self.convert(self.add(self.cos(index), self.full_like(index, 1.5)), ty.dtype);
+        let mut v = inverse(start);
+        let mut u = adjoint(v);
+        for _ in 0..2 {
+            v = inverse(u);
+            u = adjoint(v);
+        }
+        let scale = self.convert(self.spread(most, &column.with_dtype(real.dtype), &axes), ty.dtype);
+        (self.stop_gradient(self.mul(scale, u)), self.stop_gradient(v))
+    }
+
+    /// `n ε` of a real type: below this part of the largest, a number is nothing but rounding.
+    pub(crate) fn tolerance(&self, ty: &Type, n: &Dim) -> Val {
+        self.mul(self.extent(ty, n), self.full(ty, ty.dtype.epsilon()))
+    }
+}
+
+fn samples(name: &str) -> Vec<Sample> {
+    let of = |a: Array| if name == "det" { Sample::new(Det, vec![a]) } else { Sample::new(Slogdet, vec![a]) };
+    let a = [1.0, 2.0, -0.5, 3.0, 0.4, 1.2, -0.7, 1.1, 2.3];
+    let two = [[1.0, 0.5, 0.2, 2.0], [0.1, 1.5, -1.0, 0.4]].concat();
+    let z = [(0.3, 0.4), (1.0, -0.5), (1.2, 0.3), (-0.4, 0.9)];
+    let four = [2.0, 0.3, -0.4, 0.1, 0.5, -1.0, 0.2, 0.7, -0.3, 0.6, 1.5, 0.4, 0.2, -0.8, 0.9, 1.1];
+    let mut all = vec![
+        of(real(&[3, 3], &a)),
+        of(real(&[2, 2, 2], &two)),
+        of(complex(&[2, 2], &z)),
+        of(real(&[4, 4], &four)),
+        of(real(&[2, 0, 0], &[])),
+    ];
+    if name == "det" {
+        // Singular: the last row is the sum of the others.
+        let rows: Vec<f64> = four[..12].to_vec();
+        let last = (0..4).map(|j| rows[j] + rows[4 + j] + rows[8 + j]);
+        all.push(of(real(&[4, 4], &rows.iter().copied().chain(last).collect::<Vec<_>>())));
+        all.push(of(real(&[2, 2], &[1.0, 2.0, 2.0, 4.0])));
+    }
+    all
+}
+
+fn parse(s: &mut Spelled<'_>) -> Result<Op> {
+    Ok(if s.name == "det" { Det.into() } else { Slogdet.into() })
+}
+
+pub(super) fn entries() -> Vec<Entry> {
+    let det = "The determinant; its derivative is right at singular matrices, too.";
+    let slogdet = "Sign (phase) and logarithm of the magnitude of the determinant.";
+    vec![Entry { name: "det", doc: det, parse, samples }, Entry { name: "slogdet", doc: slogdet, parse, samples }]
+}

@@ -1,0 +1,222 @@
+//! `lu`: `A[perm, :] = L U` with partial pivoting; `L` unit lower and `U` upper triangular, packed into one matrix.
+//!
+//! For an m×n matrix let `L'` (m×m) and `U'` (n×n) be the factors filled up with the identity. With `Ȧ = dA[perm, :]`
+//!
+//! ```text
+//! X = L'⁻¹ Ȧ U'⁻¹,    d(packed) = L' strictly_lower(X) + upper(X) U'
+//! ```
+//! Results: packed factors, the row exchanged with row `k` in step `k`, and `perm` (both `i32`). Where a pivot is zero
+//! (all of its column is) its step does nothing. O(m n min(m, n)).
+
+use super::super::support::bytes;
+use super::matrix::{Matrix, ZERO, complex, lead, matrices, pack, pack_matrices, real};
+use super::{TriangularSolve, batch_leading, batches, ending, one_matrix, product, size};
+use crate::array::Array;
+use crate::attr::Attrs;
+use crate::bail;
+use crate::dtype::{C128, DType};
+use crate::emit::Emit;
+use crate::error::Result;
+use crate::ops::moving::exceeds;
+use crate::ops::{Bounds, Comparison, Entry, Gather, Op, Spelled, Windows};
+use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, Vals, no_rule};
+use crate::shape::{Dim, Env, Type};
+use crate::transform::{Lin, Lv};
+
+/// The LU factorisation with partial pivoting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Lu;
+
+/// The smaller of two extents; an error where that is not known.
+pub(super) fn smaller<'a>(op: &dyn Primitive, m: &'a Dim, n: &'a Dim) -> Result<&'a Dim> {
+    match m.same(n) {
+        Some(true) => Ok(if m.as_const().is_some() { m } else { n }),
+        _ if exceeds(n, m) => Ok(m),
+        _ if exceeds(m, n) => Ok(n),
+        _ => bail!(ShapeMismatch, "`{}`: which of {m} rows and {n} columns are fewer is not known", op.name()),
+    }
+}
+
+/// Packed factors, exchanges and the permutation, of one matrix.
+pub(super) fn factor(a: &Matrix) -> (Matrix, Vec<usize>, Vec<usize>) {
+    let (mut a, mut pivots, mut perm) = (a.clone(), Vec::new(), (0..a.m).collect::<Vec<_>>());
+    for k in 0..a.m.min(a.n) {
+        let mut p = k;
+        for i in k + 1..a.m {
+            if a[(i, k)].norm() > a[(p, k)].norm() {
+                p = i;
+            }
+        }
+        pivots.push(p);
+        perm.swap(k, p);
+        for j in 0..a.n {
+            let (x, y) = (a[(k, j)], a[(p, j)]);
+            (a[(k, j)], a[(p, j)]) = (y, x);
+        }
+        if a[(k, k)] == ZERO {
+            continue;
+        }
+        for i in k + 1..a.m {
+            let l = a[(i, k)] / a[(k, k)];
+            a[(i, k)] = l;
+            for j in k + 1..a.n {
+                let u = a[(k, j)];
+                a[(i, j)] -= l * u;
+            }
+        }
+    }
+    (a, pivots, perm)
+}
+
+/// Rows `indices` of matrices with `n` columns: `y[.., i, :] = x[.., indices[.., i], :]`.
+pub(super) fn rows(rank: usize, n: &Dim) -> Gather {
+    let lead: Vec<usize> = (0..rank.saturating_sub(2)).collect();
+    let row = rank.saturating_sub(2);
+    let windows = Windows {
+        window: vec![row + 1],
+        collapsed: vec![row],
+        operand_batch: lead.clone(),
+        index_batch: lead.clone(),
+        axes: vec![row],
+        vector: row + 1,
+    };
+    let sizes = lead.iter().map(|_| Dim::Const(1)).chain([Dim::Const(1), n.clone()]).collect();
+    Gather { windows, sizes, bounds: Bounds::Clip }
+}
+
+impl Primitive for Lu {
+    fn name(&self) -> &str {
+        "lu"
+    }
+
+    fn attrs(&self) -> Attrs {
+        Attrs::default()
+    }
+
+    fn results(&self) -> usize {
+        3
+    }
+
+    fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
+        let (m, n) = one_matrix(self, x)?;
+        let k = smaller(self, m, n)?;
+        Ok(vec![x[0].clone(), ending(&x[0], DType::I32, &[k]), ending(&x[0], DType::I32, &[m])])
+    }
+
+    fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
+        let &[.., m, n] = x[0].shape() else { unreachable!("the type rule asks for matrices") };
+        let (mut packed, mut pivots, mut perms) = (Vec::new(), Vec::new(), Vec::new());
+        let numbers = |v: Vec<usize>| v.into_iter().map(|i| C128::new(i as f64, 0.0)).collect::<Vec<_>>();
+        for a in matrices(&x[0]) {
+            let (a, p, q) = factor(&a);
+            packed.push(a);
+            pivots.push(numbers(p));
+            perms.push(numbers(q));
+        }
+        Ok(vec![
+            pack_matrices(packed, &x[0], x[0].dtype(), m, n)?,
+            pack(pivots, DType::I32, &[lead(&x[0]), &[m.min(n)]].concat())?,
+            pack(perms, DType::I32, &[lead(&x[0]), &[m]].concat())?,
+        ])
+    }
+
+    fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
+        let y = cx.emit().emit((*self).into(), x);
+        let Some(t) = t[0] else { return Ok((y, vec![None; 3])) };
+        let (packed, perm) = (y[0], y[2]);
+        let ty = cx.ty(packed);
+        let &[.., ref m, ref n] = &ty.shape[..] else { return Ok((y, vec![None; 3])) };
+        let (l, u) = (cx.filled(packed, m, true), cx.filled(packed, n, false));
+        let moved = cx.apply1(rows(ty.rank(), n), &[t.into(), perm.into()]);
+        let inner = cx.apply1(TriangularSolve { unit: true, ..TriangularSolve::default() }, &[l.into(), moved.into()]);
+        let right = TriangularSolve { left: false, lower: false, ..TriangularSolve::default() };
+        let inner = cx.apply1(right, &[u.into(), inner.into()]);
+        let below = cx.lkeep(cx.band(&ty, Comparison::Lt, 0), inner);
+        let above = cx.lkeep(cx.band(&ty, Comparison::Ge, 0), inner);
+        let l = cx.lmm(cx.unit_lower(l), below);
+        let u = cx.apply1(product(ty.rank()), &[above.into(), cx.triu(u, 0).into()]);
+        Ok((y, vec![Some(cx.sum(l, u)), None, None]))
+    }
+
+    fn transpose(&self, _: &dyn Emit, _: &[Arg], _: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
+        Err(no_rule(self, "transpose"))
+    }
+
+    fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
+        batch_leading(cx, *self, size, x)
+    }
+
+    fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
+        let [.., m, n] = &x[0].shape[..] else { return Cost::default() };
+        let (m, n) = (size(m), size(n));
+        let k = m.min(n);
+        Cost { flops: batches(&x[0]) * k * k * (m.max(n) - k / 3.0), bytes: x.iter().chain(y).map(bytes).sum() }
+    }
+}
+
+impl dyn Emit + '_ {
+    /// The LU factorisation of matrices: packed factors, exchanges, permutation.
+    pub fn lu(&self, x: Val) -> Vals {
+        self.emit(Lu.into(), &[x])
+    }
+
+    /// `A[perm, :] = L U`: permutation, `L` and `U` of their own.
+    pub fn lu_unpacked(&self, x: Val) -> [Val; 3] {
+        let y = self.lu(x);
+        let ty = self.ty(y[0]);
+        let [.., m, n] = &ty.shape[..] else { return [y[0]; 3] };
+        let Ok(k) = smaller(&Lu, m, n) else { return [y[0]; 3] };
+        let l = self.unit_lower(self.slice_axis(y[0], ty.rank() - 1, 0, k.clone()));
+        [y[2], l, self.triu(self.slice_axis(y[0], ty.rank() - 2, 0, k.clone()), 0)]
+    }
+
+    /// The strict lower triangle, ones on the diagonal, zero above.
+    fn unit_lower(&self, x: Val) -> Val {
+        let ty = self.ty(x);
+        let one = self.full(&ty, 1.0);
+        self.select(self.band(&ty, Comparison::Eq, 0), one, self.tril(x, -1))
+    }
+
+    /// The factor in `packed` as a square matrix of extent `n`, with the identity where `packed` does not reach.
+    fn filled(&self, packed: Val, n: &Dim, lower: bool) -> Val {
+        let ty = self.ty(packed);
+        let rank = ty.rank();
+        let [.., rows, columns] = &ty.shape[..] else { return packed };
+        if rows.same(columns) == Some(true) {
+            return packed;
+        }
+        let (axis, have) = if lower { (rank - 1, columns) } else { (rank - 2, rows) };
+        if exceeds(have, n) {
+            return self.slice_axis(packed, axis, 0, n.clone());
+        }
+        // The last rows or columns of the identity.
+        let mut square = ty.shape.to_vec();
+        (square[rank - 2], square[rank - 1]) = (n.clone(), n.clone());
+        let eye = self.broadcast_to(self.eye(ty.dtype, n), &square);
+        let rest = self.slice_axis(eye, axis, have.clone(), n.clone());
+        self.concatenate(&[packed, rest], axis)
+    }
+}
+
+fn parse(_: &mut Spelled<'_>) -> Result<Op> {
+    Ok(Lu.into())
+}
+
+fn samples(_: &str) -> Vec<Sample> {
+    let a = [1.0, 2.0, -0.5, 3.0, 0.4, 1.2, -0.7, 1.1, 2.3];
+    let two = [a, [0.2, 1.0, 0.3, 1.4, 0.1, -0.5, 0.6, -2.0, 0.7]].concat();
+    let z = [(0.3, 0.4), (1.0, -0.5), (1.2, 0.3), (-0.4, 0.9)];
+    vec![
+        Sample::new(Lu, vec![real(&[2, 3, 3], &two)]),
+        Sample::new(Lu, vec![real(&[3, 2], &[0.5, 1.0, 2.0, -0.3, -1.1, 0.8])]),
+        Sample::new(Lu, vec![real(&[2, 4], &[0.5, 1.0, 2.0, -0.3, -1.1, 0.8, 0.6, 1.7])]),
+        Sample::new(Lu, vec![complex(&[2, 2], &z)]),
+        Sample::new(Lu, vec![real(&[0, 2], &[])]),
+        Sample::rough(Lu, vec![real(&[2, 2], &[0.0, 1.0, 0.0, 2.0])]),
+    ]
+}
+
+pub(super) fn entries() -> Vec<Entry> {
+    let doc = "LU factors with partial pivoting, packed in one matrix; the exchanges; the permutation: A[perm] = L U.";
+    vec![Entry { name: "lu", doc, parse, samples }]
+}

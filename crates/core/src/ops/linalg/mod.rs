@@ -1,0 +1,180 @@
+//! Linear algebra: factorisations of matrices, which stand in the last two axes; leading axes are batches.
+//!
+//! Element types are `f32 f64 c64 c128`. What is not unique is made so: `cholesky` has a positive diagonal, `qr` a real
+//! positive one in `R`, and of every eigenvector or pair of singular vectors one component is real and positive
+//! ([`matrix::anchor`]). So results are functions of their operands, and derivatives are those of what is returned.
+//!
+//! Reference evaluations compute in `c128`, by textbook algorithms ([`matrix`]).
+
+mod cholesky;
+mod det;
+mod guard;
+mod lu;
+pub(crate) mod matrix;
+mod qr;
+mod solve;
+mod triangular_solve;
+
+pub use cholesky::Cholesky;
+pub use det::{Det, Slogdet};
+pub use guard::Guard;
+pub use lu::Lu;
+pub use qr::Qr;
+pub use solve::Solve;
+pub use triangular_solve::{TriangularSolve, Turn};
+
+use super::{Comparison, DotGeneral, Entry, Op, Transpose, Unary, arity};
+use crate::bail;
+use crate::dtype::DType;
+use crate::emit::Emit;
+use crate::error::Result;
+use crate::primitive::{Batched, Primitive, Val};
+use crate::shape::{Dim, Type};
+use crate::transform::{Lin, Lv};
+
+pub(super) fn entries() -> Vec<Entry> {
+    [
+        cholesky::entries(),
+        triangular_solve::entries(),
+        lu::entries(),
+        solve::entries(),
+        det::entries(),
+        qr::entries(),
+        guard::entries(),
+    ]
+    .concat()
+}
+
+/// The operand is a matrix, or a batch of them, of numbers that can be divided: its extents.
+fn matrix<'a>(op: &dyn Primitive, x: &'a Type) -> Result<(&'a Dim, &'a Dim)> {
+    if !matches!(x.dtype, DType::F32 | DType::F64 | DType::C64 | DType::C128) {
+        bail!(DTypeMismatch, "`{}` takes f32, f64, c64 or c128, got {x}; convert it", op.name());
+    }
+    match &x.shape[..] {
+        [.., m, n] => Ok((m, n)),
+        _ => bail!(ShapeMismatch, "`{}` takes matrices in the last two axes, got {x}", op.name()),
+    }
+}
+
+/// The single operand of a factorisation.
+fn one_matrix<'a>(op: &dyn Primitive, x: &'a [Type]) -> Result<(&'a Dim, &'a Dim)> {
+    arity(op, x, 1)?;
+    matrix(op, &x[0])
+}
+
+/// A square matrix: its extent.
+fn square<'a>(op: &dyn Primitive, x: &'a Type) -> Result<&'a Dim> {
+    let (m, n) = matrix(op, x)?;
+    if m.same(n) == Some(false) {
+        bail!(ShapeMismatch, "`{}` takes square matrices, got {x}: {m} rows and {n} columns", op.name());
+    }
+    Ok(if m.as_const().is_some() { m } else { n })
+}
+
+/// The type with other last axes.
+fn ending(x: &Type, dtype: DType, last: &[&Dim]) -> Type {
+    let lead = &x.shape[..x.rank().saturating_sub(2)];
+    Type::new(dtype, lead.iter().chain(last.iter().copied()).cloned().collect::<Vec<_>>())
+}
+
+/// The batch rule of everything here: leading axes are batches already.
+fn batch_leading(cx: &dyn Emit, op: impl Into<Op>, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
+    let x: Vec<Val> = x.iter().map(|b| cx.replicate(*b, size).val).collect();
+    Ok(cx.emit(op.into(), &x).into_iter().map(|val| Batched { val, mapped: true }).collect())
+}
+
+/// Matrix products in the last two axes of operands with the same leading axes.
+fn product(rank: usize) -> DotGeneral {
+    let lead: Vec<usize> = (0..rank.saturating_sub(2)).collect();
+    DotGeneral::contract(&[rank.saturating_sub(1)], &[rank.saturating_sub(2)]).batched(&lead, &lead)
+}
+
+/// The permutation that exchanges the last two axes.
+fn exchange(rank: usize) -> Transpose {
+    let mut perm: Vec<usize> = (0..rank).collect();
+    if rank > 1 {
+        perm.swap(rank - 1, rank - 2);
+    }
+    Transpose { perm }
+}
+
+/// An estimate for costs: the product of the leading extents.
+fn batches(x: &Type) -> f64 {
+    x.shape[..x.rank().saturating_sub(2)].iter().map(size).product()
+}
+
+/// An extent for costs.
+fn size(d: &Dim) -> f64 {
+    d.as_const().unwrap_or(1) as f64
+}
+
+impl dyn Emit + '_ {
+    /// The last two axes exchanged.
+    pub fn matrix_transpose(&self, x: Val) -> Val {
+        self.op(exchange(self.ty(x).rank()), &[x])
+    }
+
+    /// The conjugate transpose of the last two axes.
+    pub fn adjoint(&self, x: Val) -> Val {
+        self.conj(self.matrix_transpose(x))
+    }
+
+    /// Matrix products of operands with the same leading axes.
+    pub(crate) fn mm(&self, x: Val, y: Val) -> Val {
+        self.op(product(self.ty(x).rank()), &[x, y])
+    }
+
+    /// Where `column - row` compares with `k`, in matrices of this type.
+    pub(crate) fn band(&self, ty: &Type, c: Comparison, k: i64) -> Val {
+        let index = ty.with_dtype(DType::I64);
+        let rank = ty.rank();
+        if rank < 2 {
+            // A caller that has no matrix is told so by its operation.
+            return self.full(&ty.with_dtype(DType::Bool), true);
+        }
+        let distance = self.sub(self.iota(&index, rank - 1), self.iota(&index, rank - 2));
+        self.compare(distance, c, self.full(&index, k))
+    }
+
+    /// The elements on and below diagonal `k` (0: the main one, positive: above it), zero elsewhere.
+    pub fn tril(&self, x: Val, k: i64) -> Val {
+        let ty = self.ty(x);
+        self.select(self.band(&ty, Comparison::Le, k), x, self.zeros(&ty))
+    }
+
+    /// The elements on and above diagonal `k`, zero elsewhere.
+    pub fn triu(&self, x: Val, k: i64) -> Val {
+        let ty = self.ty(x);
+        self.select(self.band(&ty, Comparison::Ge, k), x, self.zeros(&ty))
+    }
+}
+
+impl Lin<'_> {
+    /// `a t`.
+    fn lmm(&self, a: Val, t: Lv) -> Lv {
+        self.apply1(product(self.ty(a).rank()), &[a.into(), t.into()])
+    }
+
+    /// `t a`.
+    fn rmm(&self, t: Lv, a: Val) -> Lv {
+        self.apply1(product(self.ty(a).rank()), &[t.into(), a.into()])
+    }
+
+    /// The conjugate transpose of a tangent.
+    fn ladjoint(&self, t: Lv) -> Lv {
+        let ty = self.lty(t);
+        let t = self.apply1(exchange(ty.rank()), &[t.into()]);
+        if ty.dtype.is_complex() { self.apply1(Unary::Conj, &[t.into()]) } else { t }
+    }
+
+    /// `(t + tᴴ) / 2`.
+    fn lhermitian(&self, t: Lv) -> Lv {
+        self.scale_by(0.5, self.sum(t, self.ladjoint(t)))
+    }
+
+    /// The elements where `mask` is true, zero elsewhere.
+    fn lkeep(&self, mask: Val, t: Lv) -> Lv {
+        let zero = self.zeros(&self.lty(t));
+        self.lselect(mask, t, zero)
+    }
+}
