@@ -63,7 +63,7 @@ pub use dynamic_slice::{DynamicSlice, DynamicUpdateSlice};
 pub use gather::Gather;
 pub use integer_pow::IntegerPow;
 pub use iota::Iota;
-pub use linalg::{Cholesky, Det, Guard, Lu, Qr, Slogdet, Solve, TriangularSolve, Turn};
+pub use linalg::{Cholesky, Det, Eig, Eigh, Guard, Lu, Qr, Slogdet, Solve, Svd, TriangularSolve, Turn};
 pub use pad::Pad;
 pub use polygamma::Polygamma;
 pub use recurrence::LinearRecurrence;
@@ -196,6 +196,12 @@ operations! {
     Slogdet(Slogdet),
     /// A matrix as a product of an orthogonal and a triangular one.
     Qr(Qr),
+    /// Eigenvalues and eigenvectors of Hermitian matrices.
+    Eigh(Eigh),
+    /// Singular values and vectors.
+    Svd(Svd),
+    /// Eigenvalues and eigenvectors.
+    Eig(Eig),
     /// A value that holds under a condition.
     Guard(Guard),
     /// A function with a forward derivative of its own.

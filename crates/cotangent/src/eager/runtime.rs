@@ -152,6 +152,12 @@ impl EagerRuntime {
     }
 
     fn execute_plain(&self, op: &Op, x: Operands, env: &Env) -> cotangent_core::Result<Results> {
+        // What a program marks as NaN can be said at once.
+        if let (Op::Guard(guard), [_, ok]) = (op, &x[..])
+            && ok.clone().into_array()?.as_slice::<bool>().is_some_and(|ok| ok.contains(&false))
+        {
+            return Err(guard.error());
+        }
         let backend = self.backend.read().unwrap_or_else(PoisonError::into_inner);
         if op.runs() {
             backend.executor().apply(op, x, env)

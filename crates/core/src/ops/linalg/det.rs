@@ -196,13 +196,16 @@ impl dyn Emit + '_ {
     }
 
     fn large_cofactors(&self, a: Val) -> Val {
+        let given = self.ty(a);
+        let a = self.as_square(a);
         let ty = self.ty(a);
         let rank = ty.rank();
         let (u, v) = self.border(a);
         let b = self.add(a, self.mm(u, self.adjoint(v)));
         let f = self.lu(b);
         let diagonal = self.abs(self.stop_gradient(self.diagonal(f[0])));
-        let (least, most) = (self.reduce_min(diagonal, &[rank - 2]), self.reduce_max(diagonal, &[rank - 2]));
+        let (least, most) =
+            (self.neg(self.max_or_least(self.neg(diagonal), &[rank - 2])), self.max_or_least(diagonal, &[rank - 2]));
         let small = self.tolerance(&self.ty(most), ty.shape.last().unwrap_or(&Dim::Const(1)));
         let poor = self.not(self.compare(least, Comparison::Gt, self.mul(small, most)));
         let all: Vec<usize> = (0..rank - 2).collect();
@@ -219,7 +222,8 @@ impl dyn Emit + '_ {
             self.reduce_sum(self.mul(self.zeros(&ty.with_dtype(ty.dtype.real())), self.real(a)), &[rank - 2, rank - 1]);
         let nothing = self.sqrt(self.select(poor, nothing, self.full_like(nothing, 1.0)));
         let refused = spread(self.convert(nothing, ty.dtype));
-        self.matrix_transpose(self.select(spread(poor), refused, adjugate))
+        let y = self.matrix_transpose(self.select(spread(poor), refused, adjugate));
+        if given.shape == ty.shape { y } else { self.reshape(y, &given.shape) }
     }
 
     /// Columns `u`, `v`, constants, for which `A + u vᴴ` is regular where `A` lacks at most one rank: the singular

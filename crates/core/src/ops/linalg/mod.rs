@@ -2,28 +2,35 @@
 //!
 //! Element types are `f32 f64 c64 c128`. What is not unique is made so: `cholesky` has a positive diagonal, `qr` a real
 //! positive one in `R`, and of every eigenvector or pair of singular vectors one component is real and positive
-//! ([`matrix::anchor`]). So results are functions of their operands, and derivatives are those of what is returned.
+//! ([`spectrum`]). So results are functions of their operands, and derivatives are those of what is returned.
 //!
 //! Reference evaluations compute in `c128`, by textbook algorithms ([`matrix`]).
 
 mod cholesky;
 mod det;
+mod eig;
+mod eigh;
 mod guard;
 mod lu;
 pub(crate) mod matrix;
 mod qr;
 mod solve;
+mod spectrum;
+mod svd;
 mod triangular_solve;
 
 pub use cholesky::Cholesky;
 pub use det::{Det, Slogdet};
+pub use eig::Eig;
+pub use eigh::Eigh;
 pub use guard::Guard;
 pub use lu::Lu;
 pub use qr::Qr;
 pub use solve::Solve;
+pub use svd::Svd;
 pub use triangular_solve::{TriangularSolve, Turn};
 
-use super::{Comparison, DotGeneral, Entry, Op, Transpose, Unary, arity};
+use super::{Comparison, DotGeneral, Entry, Op, Reshape, Transpose, Unary, arity};
 use crate::bail;
 use crate::dtype::DType;
 use crate::emit::Emit;
@@ -40,6 +47,9 @@ pub(super) fn entries() -> Vec<Entry> {
         solve::entries(),
         det::entries(),
         qr::entries(),
+        eigh::entries(),
+        svd::entries(),
+        eig::entries(),
         guard::entries(),
     ]
     .concat()
@@ -170,6 +180,17 @@ impl Lin<'_> {
     /// `(t + tᴴ) / 2`.
     fn lhermitian(&self, t: Lv) -> Lv {
         self.scale_by(0.5, self.sum(t, self.ladjoint(t)))
+    }
+
+    /// A tangent of a matrix whose extents the type rule took for equal, with one name for both.
+    fn lsquare(&self, t: Lv) -> Lv {
+        match &self.lty(t).shape[..] {
+            [lead @ .., m, n] if m != n => {
+                let n = if m.as_const().is_some() { m } else { n };
+                self.apply1(Reshape { shape: lead.iter().chain([n, n]).cloned().collect() }, &[t.into()])
+            }
+            _ => t,
+        }
     }
 
     /// The elements where `mask` is true, zero elsewhere.

@@ -85,7 +85,8 @@ impl Primitive for Qr {
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         let (m, n) = one_matrix(self, x)?;
-        let k = if self.complete { m } else { smaller(self, m, n)? };
+        let least = smaller(self, m, n)?;
+        let k = if self.complete { m } else { least };
         Ok(vec![ending(&x[0], x[0].dtype, &[m, k]), ending(&x[0], x[0].dtype, &[k, n])])
     }
 

@@ -66,7 +66,7 @@ impl Primitive for Solve {
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
-        let (f, ty) = (cx.lu(x[0]), cx.ty(x[1]));
+        let (f, ty) = (cx.lu(cx.as_square(x[0])), cx.ty(x[1]));
         let (packed, perm) = (f[0], f[2]);
         let rows = lu::rows(ty.rank(), ty.shape.last().unwrap_or(&Dim::Const(1)));
         let half = cx.triangular_solve(packed, cx.op(rows.clone(), &[x[1], perm]), LOWER);
@@ -116,6 +116,18 @@ impl dyn Emit + '_ {
     /// The inverse; NaN (an error in an eager runtime) of a singular matrix.
     pub fn inv(&self, a: Val) -> Val {
         self.solve(a, self.eye_like(a))
+    }
+
+    /// A matrix whose extents the type rule took for equal, with one name for both.
+    pub(crate) fn as_square(&self, a: Val) -> Val {
+        let ty = self.ty(a);
+        match &ty.shape[..] {
+            [lead @ .., m, n] if m != n => {
+                let n = if m.as_const().is_some() { m } else { n };
+                self.reshape(a, &lead.iter().chain([n, n]).cloned().collect::<Vec<_>>())
+            }
+            _ => a,
+        }
     }
 
     /// Identity matrices of the type of a square matrix.

@@ -1,0 +1,234 @@
+//! `eig`: eigenvalues and eigenvectors of any square matrix, complex also of a real one: `A V = V diag(w)`.
+//!
+//! ```text
+//! M = V⁻¹ dA V,    dw = diag M,    dV = V (M_ij / (w_j - w_i)) - V diag(its change of length)
+//! ```
+//! Columns of `V` have length 1 and a real positive anchor (see `spectrum`). Eigenvalues are ordered by real part, equal
+//! ones (to rounding) by imaginary part. Derivatives are refused at degenerate spectra, those of eigenvalues too: there a
+//! matrix may have no basis of eigenvectors. O(n³).
+
+use super::super::support::bytes;
+use super::guard::DEGENERATE;
+use super::matrix::{Matrix, NAN, ONE, ZERO, complex, lead, matrices, pack, pack_matrices, real};
+use super::spectrum::{columns, phase, turn};
+use super::{Solve, batch_leading, batches, ending, one_matrix, qr, size, square};
+use crate::array::Array;
+use crate::attr::Attrs;
+use crate::dtype::{C128, DType};
+use crate::emit::Emit;
+use crate::error::Result;
+use crate::ops::{Binary, Convert, Entry, Op, Spelled};
+use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, Vals, no_rule};
+use crate::shape::{Dim, Env, Type};
+use crate::transform::{Lin, Lv};
+
+/// The eigendecomposition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Eig {
+    /// Eigenvectors too, not eigenvalues alone.
+    pub vectors: bool,
+}
+
+fn complex_of(d: DType) -> DType {
+    d.complex().unwrap_or(d)
+}
+
+/// Numbers whose real parts differ by less than this part of the largest count as equal when they are ordered.
+pub(crate) const TIES: f64 = 1e3;
+
+/// The order of eigenvalues: by real part, then, among equal ones, by imaginary part.
+pub fn order(w: &[C128], eps: f64) -> Vec<usize> {
+    let mut at: Vec<usize> = (0..w.len()).collect();
+    at.sort_by(|&i, &j| w[i].re.total_cmp(&w[j].re));
+    let tie = TIES * eps * w.iter().map(|z| z.norm()).fold(0.0, f64::max);
+    let mut from = 0;
+    for k in 1..=at.len() {
+        if k == at.len() || w[at[k]].re - w[at[k - 1]].re > tie {
+            at[from..k].sort_by(|&i, &j| w[i].im.total_cmp(&w[j].im));
+            from = k;
+        }
+    }
+    at
+}
+
+/// The Schur form by shifted QR steps on the part that is not triangular yet: `A = Q T Qᴴ`. `None`: it did not converge.
+fn schur(a: &Matrix) -> Option<(Matrix, Matrix)> {
+    let n = a.n;
+    let (mut t, mut q) = (a.clone(), Matrix::eye(n));
+    let mut end = n;
+    let mut steps = 0;
+    while end > 1 {
+        let small = |t: &Matrix, i: usize| {
+            let below: f64 = (i..end).flat_map(|r| (0..i).map(move |c| (r, c))).map(|rc| t[rc].norm()).sum();
+            below <= f64::EPSILON * (t[(i, i)].norm() + t[(i - 1, i - 1)].norm())
+        };
+        if small(&t, end - 1) {
+            end -= 1;
+            steps = 0;
+            continue;
+        }
+        let start = (1..end - 1).rev().find(|&i| small(&t, i)).unwrap_or(0);
+        steps += 1;
+        if steps > 300 {
+            return None;
+        }
+        let shift = shift(&t, end, steps);
+        let block =
+            Matrix::new(end - start, end - start, |i, j| t[(start + i, start + j)] - if i == j { shift } else { ZERO });
+        let (g, _) = qr::factor(&block);
+        let wide = Matrix::new(n, n, |i, j| {
+            let inside = |k: usize| (start..end).contains(&k);
+            if inside(i) && inside(j) {
+                g[(i - start, j - start)]
+            } else if i == j {
+                ONE
+            } else {
+                ZERO
+            }
+        });
+        t = wide.adjoint().times(&t).times(&wide);
+        q = q.times(&wide);
+    }
+    Some((t, q))
+}
+
+/// Wilkinson's shift: the eigenvalue of the last 2×2 block that is nearer to its corner; now and then another one.
+fn shift(t: &Matrix, end: usize, steps: usize) -> C128 {
+    let (a, b) = (t[(end - 2, end - 2)], t[(end - 2, end - 1)]);
+    let (c, d) = (t[(end - 1, end - 2)], t[(end - 1, end - 1)]);
+    if steps % 10 == 0 || (steps == 1 && c == ZERO) {
+        return d + C128::new(b.norm() + c.norm(), 0.5 * c.norm() + 0.1 * a.norm());
+    }
+    let half = (a - d) * 0.5;
+    let root = (half * half + b * c).sqrt();
+    let (x, y) = (d + half + root, d + half - root);
+    if (x - d).norm() < (y - d).norm() { x } else { y }
+}
+
+fn decompose(a: &Matrix, eps: f64) -> (Vec<C128>, Matrix) {
+    let n = a.n;
+    let Some((t, q)) = Some(a).filter(|a| a.is_finite()).and_then(schur) else {
+        return (vec![NAN; n], Matrix::new(n, n, |_, _| NAN));
+    };
+    let w: Vec<C128> = (0..n).map(|i| t[(i, i)]).collect();
+    let least = f64::EPSILON * w.iter().map(|z| z.norm()).fold(f64::MIN_POSITIVE, f64::max);
+    let mut y = Matrix::eye(n);
+    for k in 0..n {
+        for i in (0..k).rev() {
+            let rest: C128 = (i + 1..=k).map(|j| t[(i, j)] * y[(j, k)]).sum();
+            let gap = w[k] - w[i];
+            y[(i, k)] = rest / if gap.norm() < least { C128::new(least, 0.0) } else { gap };
+        }
+    }
+    let order = order(&w, eps);
+    let mut v = columns(&q.times(&y), &order);
+    for j in 0..n {
+        let length = (0..n).map(|i| v[(i, j)].norm_sqr()).sum::<f64>().sqrt();
+        let p = phase(&v, j);
+        turn(&mut v, j, p);
+        (0..n).for_each(|i| v[(i, j)] /= length);
+    }
+    (order.iter().map(|&i| w[i]).collect(), v)
+}
+
+impl Primitive for Eig {
+    fn name(&self) -> &str {
+        "eig"
+    }
+
+    fn attrs(&self) -> Attrs {
+        Attrs::default().with_if(!self.vectors, "vectors", false)
+    }
+
+    fn results(&self) -> usize {
+        1 + usize::from(self.vectors)
+    }
+
+    fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
+        one_matrix(self, x)?;
+        let n = square(self, &x[0])?;
+        let to = complex_of(x[0].dtype);
+        Ok([ending(&x[0], to, &[n]), ending(&x[0], to, &[n, n])].into_iter().take(self.results()).collect())
+    }
+
+    fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
+        let n = x[0].shape()[x[0].shape().len() - 1];
+        let (to, eps) = (complex_of(x[0].dtype()), x[0].dtype().epsilon());
+        let (w, v): (Vec<_>, Vec<_>) = matrices(&x[0]).iter().map(|a| decompose(a, eps)).unzip();
+        let mut y = vec![pack(w, to, &[lead(&x[0]), &[n]].concat())?];
+        if self.vectors {
+            y.push(pack_matrices(v, &x[0], to, n, n)?);
+        }
+        Ok(y)
+    }
+
+    fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
+        let mut y = cx.emit().emit(Eig { vectors: true }.into(), &[cx.as_square(x[0])]);
+        let (w, v) = (y[0], y[1]);
+        y.truncate(self.results());
+        let Some(t) = t[0] else { return Ok((y, vec![None; self.results()])) };
+        let ty = cx.ty(v);
+        let t = cx.lsquare(t);
+        let t = if cx.lty(t).dtype == ty.dtype { t } else { cx.apply1(Convert { to: ty.dtype }, &[t.into()]) };
+        let (gaps, fine) = cx.gaps(w);
+        let av = cx.lguard(cx.rmm(t, v), fine, DEGENERATE);
+        let m = cx.apply1(Solve, &[v.into(), av.into()]);
+        let dw = cx.ldiagonal(m);
+        if !self.vectors {
+            return Ok((y, vec![Some(dw)]));
+        }
+        let dv = cx.lmm(v, cx.over_gaps(m, gaps));
+        let along = cx.lsum(cx.apply1(Binary::Mul, &[cx.conj(v).into(), dv.into()]), &[ty.rank() - 2]);
+        let dv = cx.sum(dv, cx.lneg(cx.scale_columns(v, cx.lreal(along))));
+        Ok((y, vec![Some(dw), Some(cx.turned(v, dv, cx.turning(v, dv)))]))
+    }
+
+    fn transpose(&self, _: &dyn Emit, _: &[Arg], _: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
+        Err(no_rule(self, "transpose"))
+    }
+
+    fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
+        batch_leading(cx, *self, size, x)
+    }
+
+    fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
+        let n = x[0].shape.last().map_or(1.0, size);
+        let flops = if self.vectors { 25.0 } else { 10.0 };
+        Cost { flops: flops * batches(&x[0]) * n * n * n, bytes: x.iter().chain(y).map(bytes).sum() }
+    }
+}
+
+impl dyn Emit + '_ {
+    /// Eigenvalues and eigenvectors, complex, of square matrices.
+    pub fn eig(&self, x: Val) -> Vals {
+        self.emit(Eig { vectors: true }.into(), &[x])
+    }
+
+    /// Eigenvalues alone.
+    pub fn eigvals(&self, x: Val) -> Val {
+        self.op(Eig { vectors: false }, &[x])
+    }
+}
+
+fn parse(s: &mut Spelled<'_>) -> Result<Op> {
+    Ok(Eig { vectors: s.attrs.opt("vectors")?.unwrap_or(true) }.into())
+}
+
+fn samples(_: &str) -> Vec<Sample> {
+    let a = [1.0, 2.0, -0.5, -1.5, 0.4, 1.2, -0.7, 0.3, 3.3];
+    let two = [[1.0, 0.5, 0.2, 2.0], [0.1, 1.5, -1.0, 0.4]].concat();
+    let z = [(0.3, 0.4), (1.0, -0.5), (1.2, 0.3), (-0.4, 0.9)];
+    let mut all = Vec::new();
+    for vectors in [true, false] {
+        all.push(Sample::new(Eig { vectors }, vec![real(&[3, 3], &a)]));
+        all.push(Sample::new(Eig { vectors }, vec![complex(&[2, 2], &z)]));
+    }
+    all.push(Sample::new(Eig { vectors: true }, vec![real(&[2, 2, 2], &two)]));
+    all.push(Sample::new(Eig { vectors: true }, vec![real(&[0, 0], &[])]));
+    all
+}
+
+pub(super) fn entries() -> Vec<Entry> {
+    let doc = "Eigenvalues, by real part, and (unless vectors = false) eigenvectors of a square matrix, complex.";
+    vec![Entry { name: "eig", doc, parse, samples }]
+}
