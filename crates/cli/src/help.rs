@@ -15,7 +15,7 @@ cotangent: differentiable tensor programs in files
   cotangent explain  FILE[@NAME]               what is saved for the backward pass, and what derivatives cost
   cotangent ops      [NAME]                    the operation set
 
-FILE is .tgraph text; `-` is standard input. @NAME picks a module, derived ones too; without it the first one.
+FILE is .tgraph or StableHLO text (.mlir); `-` is standard input. @NAME picks a module, derived ones too; without it the first one.
 `cotangent COMMAND --help` says more. Exit status: 0, 1 (a check failed), 2 (bad input or usage).
 ";
 

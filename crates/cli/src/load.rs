@@ -1,9 +1,8 @@
 //! Programs from files: `FILE[@NAME]`, `-` for standard input.
 
 use crate::args::usage;
-use cotangent::ad::AdContext;
-use cotangent::text::Program;
-use cotangent::{Code, Error, Function, Result};
+use cotangent::program::{Program, is_stablehlo};
+use cotangent::{Code, Error, Function, Result, text};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,9 +42,6 @@ impl Target {
 
     /// The text of the file.
     pub fn source(&self) -> Result<String> {
-        if self.file.ends_with(".mlir") {
-            return Err(Error::new(Code::Input, "StableHLO text (.mlir) cannot be read by this version, only .tgraph"));
-        }
         let bytes = if self.file == "-" {
             let mut bytes = Vec::new();
             std::io::stdin().read_to_end(&mut bytes).map(|_| bytes)
@@ -59,26 +55,22 @@ impl Target {
         })
     }
 
-    /// The program as it is written.
-    pub fn program(&self) -> Result<Program> {
-        Program::parse(&self.source()?, Some(&self.file))
+    /// The program as it is written: modules and directives.
+    pub fn program(&self) -> Result<text::Program> {
+        let source = self.source()?;
+        if is_stablehlo(&source, Some(&self.file)) {
+            return text::Program::from_modules([Program::parse(&source, Some(&self.file))?.main().clone()]);
+        }
+        text::Program::parse(&source, Some(&self.file))
     }
 
     /// The module that was asked for, after the directives have run: by name, or the first of the file.
     pub fn load(&self) -> Result<Loaded> {
-        let program = self.program()?.derive(&AdContext::default())?;
+        let program = Program::parse(&self.source()?, Some(&self.file))?;
         let function = match &self.module {
-            Some(name) => program.module(name).cloned().ok_or_else(|| {
-                let names: Vec<String> = program.modules().map(|m| format!("@{}", m.name)).collect();
-                let text = format!("{} has no module @{name}; it has {}", self.file, names.join(", "));
-                Error::new(Code::UnknownName, text)
-            }),
-            None => program
-                .modules()
-                .next()
-                .cloned()
-                .ok_or_else(|| Error::new(Code::Input, format!("{} has no module", self.file))),
-        }?;
+            Some(name) => program.function(name)?,
+            None => program.main().clone(),
+        };
         Ok(Loaded { program, function })
     }
 

@@ -160,6 +160,35 @@ fn ops_lists_the_set_and_one_of_it() {
     bad(&["ops", "mull"], "", "did you mean `mul`");
 }
 
+const SQUARES: &str = "module @jit_f {
+  func.func public @main(%arg0: tensor<3xf64>) -> (tensor<f64> {jax.result_info = \"result\"}) {
+    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f64>
+    %0 = stablehlo.multiply %arg0, %arg0 : tensor<3xf64>
+    %1 = stablehlo.reduce(%0 init: %cst) applies stablehlo.add across dimensions = [0] : (tensor<3xf64>, tensor<f64>) -> tensor<f64>
+    return %1 : tensor<f64>
+  }
+}
+";
+
+#[test]
+fn stablehlo_is_a_program_like_any_other() {
+    let dir = folder("stablehlo");
+    let (file, arrays) = (dir.join("squares.mlir"), dir.join("squares.npz"));
+    std::fs::write(&file, SQUARES).unwrap();
+    let x = || Array::vector(vec![1.0f64, 2.0, -3.0]);
+    npz::write(&arrays, &[("in_0".into(), x()), ("t_0".into(), x())]).unwrap();
+    let file = file.to_str().unwrap();
+    assert!(good(&["run", file], "").contains("14"));
+    assert!(good(&["grad", &format!("{file}@main")], "").contains("-6"));
+    for command in ["vjp", "jvp", "hvp", "jacobian", "hessian"] {
+        assert!(good(&[command, file, "--wrt", "arg0"], "").contains(&format!("{command}_0")));
+    }
+    assert!(good(&["check", "-"], SQUARES).contains("ok"));
+    assert!(good(&["explain", "-"], SQUARES).contains("adjoint"));
+    assert!(good(&["derive", "-"], SQUARES).contains("tgraph.reduce_sum"));
+    bad(&["run", &format!("{file}@jit_f")], "", "has no module @jit_f; it has @main");
+}
+
 #[test]
 fn mistakes_get_one_clear_message() {
     bad(&["gard", "x"], "", "did you mean `grad`");
@@ -170,7 +199,11 @@ fn mistakes_get_one_clear_message() {
     bad(&["run", "-"], SIN, "argument %x of @m is missing: an array `x` or `in_0` of type f32[");
     bad(&["run", "-", "--in", "nowhere.npz"], SIN, "cannot read nowhere.npz");
     bad(&["run", "-"], "tgraph.module @m {", "1:");
-    bad(&["run", "model.mlir"], "", "StableHLO");
+    bad(
+        &["run", "-"],
+        "func.func @main() {\n  stablehlo.frobnicate\n  return\n}",
+        "2:3: the operation `stablehlo.frobnicate`",
+    );
     let dir = folder("mistakes");
     let junk = dir.join("junk.npz");
     std::fs::write(&junk, b"not a zip").unwrap();

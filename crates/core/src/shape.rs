@@ -132,6 +132,23 @@ impl Poly {
         Ok(sum)
     }
 
+    fn compute<E: Extents>(&self, e: &E) -> E::Number {
+        let atom = |a: &Atom| match a {
+            Atom::Sym(s) => e.symbol(s),
+            Atom::FloorDiv(p, d) => e.floor_div(p.compute(e), *d),
+            Atom::Relu(p) => e.relu(p.compute(e)),
+        };
+        let term = |(product, c): (&Vec<Atom>, &i64)| {
+            let all = product.iter().map(atom).reduce(|a, b| e.multiply(a, b));
+            match all {
+                Some(v) if *c == 1 => v,
+                Some(v) => e.multiply(v, e.number(*c)),
+                None => e.number(*c),
+            }
+        };
+        self.0.iter().map(term).reduce(|a, b| e.add(a, b)).unwrap_or_else(|| e.number(0))
+    }
+
     fn syms(&self, out: &mut dyn FnMut(&Sym)) {
         for atom in self.0.keys().flatten() {
             match atom {
@@ -157,6 +174,30 @@ impl Poly {
         }
         out
     }
+}
+
+/// Numbers that extents can be computed in ([`Dim::compute`]).
+pub trait Extents {
+    /// A number.
+    type Number;
+
+    /// A known one.
+    fn number(&self, n: i64) -> Self::Number;
+
+    /// That of a symbol.
+    fn symbol(&self, s: &Sym) -> Self::Number;
+
+    /// `a + b`.
+    fn add(&self, a: Self::Number, b: Self::Number) -> Self::Number;
+
+    /// `a b`.
+    fn multiply(&self, a: Self::Number, b: Self::Number) -> Self::Number;
+
+    /// `floor(a / d)`.
+    fn floor_div(&self, a: Self::Number, d: i64) -> Self::Number;
+
+    /// `max(a, 0)`.
+    fn relu(&self, a: Self::Number) -> Self::Number;
 }
 
 /// `max(p, 0)`.
@@ -247,6 +288,14 @@ impl Dim {
                 Ok(n) => Ok(n),
                 Err(_) => bail!(ShapeMismatch, "the extent {self} is negative for these inputs"),
             },
+        }
+    }
+
+    /// The extent in other numbers: those of a program that computes it, say.
+    pub fn compute<E: Extents>(&self, e: &E) -> E::Number {
+        match self {
+            Dim::Const(c) => e.number(i64::try_from(*c).unwrap_or(i64::MAX)),
+            Dim::Expr(p) => p.compute(e),
         }
     }
 

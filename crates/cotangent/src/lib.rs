@@ -9,6 +9,7 @@ pub mod cpu;
 mod eager;
 pub mod npy;
 pub mod npz;
+pub mod program;
 pub mod runtime;
 pub mod tensor;
 mod traced;
@@ -18,6 +19,7 @@ pub use cotangent_core::*;
 pub use cotangent_derive::Tree;
 pub use cpu::CpuBackend;
 pub use eager::{EagerRuntime, EagerTensor};
+pub use program::Program;
 pub use tensor::{Tensor, TypedTensor};
 pub use traced::{
     AdContext, AdContextBuilder, GraphCompiler, GraphExecutor, GraphProgram, TracedTensor, TracedTensorAdExt,

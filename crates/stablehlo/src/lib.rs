@@ -34,7 +34,7 @@ pub struct Module {
 /// The text does not follow the grammar, or its main function (`main`, or the first public one) reaches an operation
 /// that is not supported or not well formed.
 pub fn read(text: &str, file: Option<&str>) -> Result<Module> {
-    read_module(text).map_err(|e| if let Some(f) = file { e.in_file(f) } else { e })
+    read_module(text).map_err(|e| cotangent_core::text::locate(e, text, file))
 }
 
 fn read_module(text: &str) -> Result<Module> {

@@ -215,6 +215,14 @@ impl Reduce {
         Reduce { identity: !self.op.def().empty, ..self }
     }
 
+    /// The axes, unless they are decided when it runs.
+    pub fn axes_given(&self) -> Option<&[usize]> {
+        match &self.over {
+            Over::Axes(a) => Some(a),
+            Over::To(_) => None,
+        }
+    }
+
     /// The axes reduced for an operand of this shape, and whether they stay with extent 1.
     pub fn axes(&self, x: &[usize]) -> (Vec<usize>, bool) {
         match &self.over {

@@ -37,6 +37,7 @@ mod types;
 pub use derive::resolve_wrt;
 pub use names::nearest;
 pub use print::{print_function, print_type};
+pub use snippet::locate;
 
 pub(crate) use cursor::is_name;
 pub(crate) use names::{quoted, written as written_name};

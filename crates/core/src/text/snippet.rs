@@ -4,7 +4,7 @@ use super::cursor::is_name_char;
 use crate::error::{Error, Loc};
 
 /// The error with its file, and its line of the text with a mark under the place.
-pub(super) fn locate(e: Error, source: &str, file: Option<&str>) -> Error {
+pub fn locate(e: Error, source: &str, file: Option<&str>) -> Error {
     let mut out = Error::new(e.code(), e.message()).at(e.loc());
     if let Some(file) = file {
         out = out.in_file(file);

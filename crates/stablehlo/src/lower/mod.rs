@@ -6,7 +6,7 @@
 mod body;
 mod composite;
 mod control;
-mod elementwise;
+pub mod elementwise;
 mod extents;
 mod frame;
 mod indexing;
@@ -15,7 +15,7 @@ mod reduce;
 mod shape;
 mod sort;
 mod special;
-mod table;
+pub mod table;
 
 use crate::ast::{Module, Operation, Region};
 use cotangent_core::transform::Session;

@@ -1,0 +1,121 @@
+//! [`Program`]: functions read from text, ours or StableHLO, to be run, called and differentiated like any other.
+
+use crate::traced::{here, record_in};
+use crate::{AdContext, Array, Error, Function, Result, TracedTensor, bail, text};
+use std::sync::Arc;
+
+/// The functions of a text.
+///
+/// ```
+/// use cotangent::{Program, TracedTensor, closures::{grad, vmap}};
+/// let text = "
+///     func.func @main(%x: tensor<f64>, %y: tensor<f64>) -> tensor<f64> {
+///       %0 = stablehlo.multiply %x, %y : tensor<f64>
+///       %1 = stablehlo.sine %0 : tensor<f64>
+///       return %1 : tensor<f64>
+///     }";
+/// let program = Program::from_stablehlo(text)?;
+/// let f = |x: TracedTensor| Ok::<_, cotangent::Error>(program.call(&[x, TracedTensor::scalar(2.0)])?.remove(0));
+/// let x = TracedTensor::from_vec_row_major(vec![2], vec![0.0, 0.5]);
+/// let slope = vmap(grad(f))(x)?.to_tensor()?.to_vec::<f64>()?;
+/// assert!((slope[0] - 2.0).abs() < 1e-15 && (slope[1] - 2.0 * 1f64.cos()).abs() < 1e-15);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Program {
+    functions: Vec<(String, Result<Arc<Function>>)>,
+    main: Arc<Function>,
+    source: Arc<str>,
+    file: Option<Arc<str>>,
+}
+
+impl Program {
+    /// Reads StableHLO text, as JAX and PyTorch print it.
+    ///
+    /// # Errors
+    /// The text does not follow the grammar, or its main function reaches an operation that is not supported: then the
+    /// message names it, with line and column.
+    pub fn from_stablehlo(text: &str) -> Result<Program> {
+        Program::stablehlo(text, None)
+    }
+
+    /// Reads text in the form of this library, and derives what its directives ask for.
+    ///
+    /// # Errors
+    /// As [`text::Program::parse`], and those of the derivatives.
+    pub fn from_tgraph(text: &str) -> Result<Program> {
+        Program::tgraph(text, None)
+    }
+
+    /// Reads either: `.mlir` files and texts with StableHLO in them are StableHLO. `file` is what messages call it.
+    pub fn parse(text: &str, file: Option<&str>) -> Result<Program> {
+        if is_stablehlo(text, file) { Program::stablehlo(text, file) } else { Program::tgraph(text, file) }
+    }
+
+    fn stablehlo(source: &str, file: Option<&str>) -> Result<Program> {
+        let module = cotangent_stablehlo::read(source, file)?;
+        let functions = module.names().map(|n| (n.to_owned(), module.function(n))).collect();
+        Ok(Program { functions, main: module.main().clone(), source: source.into(), file: file.map(Into::into) })
+    }
+
+    fn tgraph(source: &str, file: Option<&str>) -> Result<Program> {
+        let program = text::Program::parse(source, file)?.derive(&AdContext::default())?;
+        let functions: Vec<_> = program.modules().map(|m| (m.name.to_string(), Ok(m.clone()))).collect();
+        let Some(main) = program.modules().next().cloned() else { bail!(Input, "the text has no module") };
+        Ok(Program { functions, main, source: source.into(), file: file.map(Into::into) })
+    }
+
+    /// The function `main`; if there is none, the first public one, or the first.
+    pub fn main(&self) -> &Arc<Function> {
+        &self.main
+    }
+
+    /// The names of all functions, in the order of the text.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.functions.iter().map(|f| f.0.as_str())
+    }
+
+    /// The function of this name.
+    ///
+    /// # Errors
+    /// There is none, or it reaches an operation that is not supported.
+    pub fn function(&self, name: &str) -> Result<Arc<Function>> {
+        match self.functions.iter().find(|f| f.0 == name) {
+            Some(f) => f.1.clone().map_err(|e| self.locate(e)),
+            None => {
+                let names: Vec<String> = self.names().map(|n| format!("@{n}")).collect();
+                let file = self.file.as_deref().unwrap_or("the text");
+                bail!(UnknownName, "{file} has no module @{name}; it has {}", names.join(", "))
+            }
+        }
+    }
+
+    /// Runs the main function on arrays.
+    pub fn run(&self, args: &[Array]) -> Result<Vec<Array>> {
+        crate::run(&self.main, args).map_err(|e| self.locate(e))
+    }
+
+    /// Writes the main function where traced tensors are: a step of a larger program, which closures may
+    /// differentiate, batch and compile.
+    #[track_caller]
+    pub fn call(&self, x: &[TracedTensor]) -> Result<Vec<TracedTensor>> {
+        let f = &self.main;
+        let types = x.iter().map(TracedTensor::ty).collect::<Result<Vec<_>>>()?;
+        f.apply_types(&types).map_err(|e| e.at(here()))?;
+        record_in(AdContext::default().session(), here(), &x.iter().collect::<Vec<_>>(), |cx, x| cx.call(f, x).to_vec())
+    }
+
+    /// Adds the file and the line of the text to an error whose place is in it.
+    pub fn locate(&self, e: Error) -> Error {
+        text::locate(e, &self.source, self.file.as_deref())
+    }
+}
+
+/// Whether a text is StableHLO: by the name of its file, else by what stands in it.
+pub fn is_stablehlo(text: &str, file: Option<&str>) -> bool {
+    match file.and_then(|f| f.rsplit_once('.')) {
+        Some((_, "mlir")) => true,
+        Some((_, "tgraph")) => false,
+        _ => !text.contains("tgraph.") && ["func.func", "stablehlo."].iter().any(|w| text.contains(w)),
+    }
+}
