@@ -5,13 +5,19 @@ use crate::kernel::{Kernel, Operands, Sizes};
 use crate::movement::integer;
 use crate::program::Program;
 use cotangent_core::ops::{Call, Switch};
-use cotangent_core::{Result, Type, bail};
+use cotangent_core::{Function, Result, Type, bail};
 use std::sync::Arc;
 
 /// A function applied: the symbols of its parameters are its own.
 pub(crate) fn call(cx: &Compiler<'_>, c: &Call) -> Result<Kernel> {
     let callee = cx.body(&c.callee)?;
     Ok(Box::new(move |env, x| callee.call(x, env)))
+}
+
+/// A body in place of the operation: it shares the symbols around it.
+pub(crate) fn inside(cx: &Compiler<'_>, body: &Arc<Function>) -> Result<Kernel> {
+    let body = cx.body(body)?;
+    Ok(Box::new(move |env, x| body.run_inside(x, env)))
 }
 
 /// One of several bodies.

@@ -1,9 +1,10 @@
-//! Change of element type: a loop for every pair of types, through the arithmetic of the reference.
+//! Change of element type, through the arithmetic of the reference.
 
-use crate::element::{Pair, Plain, Real, Whole, for_any};
+use crate::element::{Pair, Plain, Real, Whole, for_any, for_pair, for_real, for_whole};
 use crate::kernel::{Kernel, kernel};
 use crate::tensor::Tensor;
-use cotangent_core::{C64, C128, DType, bf16, f16};
+use cotangent_core::dtype::Kind;
+use cotangent_core::{C64, C128, DType, Result, bf16, f16};
 
 /// What any number becomes in this type: floats round, integers truncate and saturate, or wrap between integers.
 trait Target: Plain {
@@ -119,21 +120,91 @@ impl Target for bool {
     }
 }
 
-fn cast<T: Source, U: Target>(x: Tensor) -> cotangent_core::Result<Tensor> {
-    let x = x.into_dense()?;
-    let src = x.as_slice::<T>().expect("kernels are chosen by element type");
-    Tensor::build(x.shape().into(), |dst| {
-        for (y, &x) in dst.iter_mut().zip(src) {
-            *y = T::become_::<U>(x);
+fn cast<T: Source, U: Target>(src: &[T], dst: &mut [U]) {
+    for (y, &x) in dst.iter_mut().zip(src) {
+        *y = x.become_();
+    }
+}
+
+fn dense<T: Plain>(x: &Tensor) -> &[T] {
+    x.as_slice().expect("kernels are chosen by element type")
+}
+
+/// Between the types that meet most often.
+fn direct(from: DType, to: DType) -> Option<fn(&Tensor) -> Result<Tensor>> {
+    fn whole<T: Source, U: Target>(x: &Tensor) -> Result<Tensor> {
+        Tensor::build(x.shape().into(), |dst| cast::<T, U>(dense(x), dst))
+    }
+    Some(match (from, to) {
+        (DType::F32, DType::F64) => whole::<f32, f64>,
+        (DType::F64, DType::F32) => whole::<f64, f32>,
+        (DType::Bool, DType::F32) => whole::<bool, f32>,
+        (DType::Bool, DType::F64) => whole::<bool, f64>,
+        (DType::I64, DType::F32) => whole::<i64, f32>,
+        (DType::I64, DType::F64) => whole::<i64, f64>,
+        (DType::I32, DType::I64) => whole::<i32, i64>,
+        (DType::I64, DType::I32) => whole::<i64, i32>,
+        _ => return None,
+    })
+}
+
+/// Elements in the type in which the reference computes, a few at a time: one loop there for each element type and one
+/// back for each kind, not one for each pair.
+const FEW: usize = 256;
+
+/// Reads the elements of `x` in the wide type of its kind, [`FEW`] at a time.
+fn widened<W: Copy + Default>(x: &Tensor, mut f: impl FnMut(&[W]), load: impl Fn(&Tensor, usize, &mut [W])) {
+    let (mut buffer, n) = ([W::default(); FEW], x.numel());
+    for at in (0..n).step_by(FEW) {
+        let few = &mut buffer[..FEW.min(n - at)];
+        load(x, at, few);
+        f(few);
+    }
+}
+
+fn load<T: Plain, W>(to: impl Fn(T) -> W) -> impl Fn(&Tensor, usize, &mut [W]) {
+    move |x, at, few| few.iter_mut().zip(&dense::<T>(x)[at..]).for_each(|(w, &x)| *w = to(x))
+}
+
+fn through(x: &Tensor, to: DType) -> Result<Tensor> {
+    for_any!(to, U => Tensor::build::<U>(x.shape().into(), |dst| {
+        let mut dst = dst.iter_mut();
+        match x.dtype().kind() {
+            Kind::Float => widened(
+                x,
+                |few| dst.by_ref().zip(few).for_each(|(y, &w)| *y = U::from_real(w)),
+                |x, at, few| for_real!(x.dtype(), T => load(T::to)(x, at, few)),
+            ),
+            Kind::Complex => widened(
+                x,
+                |few| dst.by_ref().zip(few).for_each(|(y, &w)| *y = U::from_pair(w)),
+                |x, at, few| for_pair!(x.dtype(), T => load(T::to)(x, at, few)),
+            ),
+            Kind::Int | Kind::Bool => widened(
+                x,
+                |few| dst.by_ref().zip(few).for_each(|(y, &w)| *y = U::from_whole(w)),
+                |x, at, few| for_whole!(x.dtype(), T => load(T::to)(x, at, few)),
+            ),
+        }
+    }))
+}
+
+/// The elements in another type.
+pub(crate) fn converted(x: Tensor, to: DType) -> Result<Tensor> {
+    if x.dtype() == to {
+        return Ok(x);
+    }
+    let cast = direct(x.dtype(), to);
+    crate::elementwise::once([x], |[x]| {
+        let x = x.into_dense()?;
+        match cast {
+            Some(cast) => cast(&x),
+            None => through(&x, to),
         }
     })
 }
 
-/// From one element type to another.
-pub(crate) fn convert(from: DType, to: DType) -> Kernel {
-    if from == to {
-        return kernel(|_, [x]| Ok(x));
-    }
-    let cast = for_any!(from, T => for_any!(to, U => cast::<T, U>));
-    kernel(move |_, x| crate::elementwise::once(x, |[x]| cast(x)))
+/// To another element type.
+pub(crate) fn convert(to: DType) -> Kernel {
+    kernel(move |_, [x]| converted(x, to))
 }

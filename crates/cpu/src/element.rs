@@ -4,7 +4,7 @@
 //! once. [`Real`], [`Whole`] and [`Pair`] are the way there and back, so a kernel that has no faster way to the same bits
 //! calls the very function that the operation's row holds.
 
-use cotangent_core::{C64, C128, Data, Element, Result, bail, bf16, f16};
+use cotangent_core::{C64, C128, DType, Data, Element, Result, bail, bf16, f16};
 use cotangent_kernels::Number;
 use std::alloc::{Layout, alloc_zeroed};
 use std::sync::Arc;
@@ -47,6 +47,41 @@ pub(crate) fn zeroed<T: Plain>(n: usize) -> Result<Vec<T>> {
             bail!(Limit, "there is no memory for a buffer of {n} {} elements ({} bytes)", T::DTYPE, layout.size());
         }
         Ok(Vec::from_raw_parts(p.cast(), n, n))
+    }
+}
+
+/// An element without its meaning: as many bytes, in units that are aligned no more than any element of that size.
+///
+/// # Safety
+/// Any bytes must be valid, and the alignment at most that of every element type of this size.
+pub(crate) unsafe trait Bits: Copy + Default {}
+
+// SAFETY: unsigned integers. Elements of 8 bytes are `f64`, integers, or pairs of `f32`, which are aligned to 4.
+unsafe impl Bits for u8 {}
+// SAFETY: as above.
+unsafe impl Bits for u16 {}
+// SAFETY: as above.
+unsafe impl Bits for u32 {}
+// SAFETY: as above.
+unsafe impl<const N: usize> Bits for [u32; N] where [u32; N]: Default {}
+
+/// The type in which arithmetic on elements of this type is done: a kernel for each of the fifteen would be fifteen
+/// times the code. The conversion there is exact and the one back rounds, or wraps, once, so the bits are those of
+/// arithmetic in the type itself. Booleans become 0 and 1: or is their maximum, and is their minimum.
+pub(crate) fn compute(dtype: DType) -> DType {
+    match dtype {
+        DType::F16 | DType::BF16 => DType::F32,
+        DType::I8 | DType::I16 | DType::I32 => DType::I64,
+        DType::Bool | DType::U8 | DType::U16 | DType::U32 => DType::U64,
+        _ => dtype,
+    }
+}
+
+/// As [`compute`], for sums and products that carry more precision than their type.
+pub(crate) fn compute_exact(dtype: DType) -> DType {
+    match dtype {
+        DType::F16 | DType::BF16 => DType::F64,
+        _ => compute(dtype),
     }
 }
 
@@ -144,6 +179,49 @@ macro_rules! for_any {
     };
 }
 
+/// Runs a block for a type that arithmetic is compiled for; see [`compute`].
+macro_rules! for_compute {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        crate::element::pick!($dtype, $T => $body;
+            I64 i64, U64 u64, F32 f32, F64 f64, C64 cotangent_core::C64, C128 cotangent_core::C128)
+    };
+}
+
+/// Runs a block for a type with an order that arithmetic is compiled for.
+macro_rules! for_compute_ordered {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        crate::element::pick!($dtype, $T => $body; I64 i64, U64 u64, F32 f32, F64 f64)
+    };
+}
+
+/// Runs a block for a type whose elements have the size of this one's: what moves elements need not know more.
+macro_rules! for_size {
+    ($dtype:expr, $W:ident => $body:expr) => {
+        match $dtype.size() {
+            1 => {
+                type $W = u8;
+                $body
+            }
+            2 => {
+                type $W = u16;
+                $body
+            }
+            4 => {
+                type $W = u32;
+                $body
+            }
+            8 => {
+                type $W = [u32; 2];
+                $body
+            }
+            _ => {
+                type $W = [u32; 4];
+                $body
+            }
+        }
+    };
+}
+
 macro_rules! pick {
     ($dtype:expr, $T:ident => $body:expr; $($variant:ident $t:ty),*) => {
         match $dtype {
@@ -154,4 +232,6 @@ macro_rules! pick {
     };
 }
 
-pub(crate) use {for_any, for_ordered, for_pair, for_real, for_whole, pick};
+pub(crate) use {
+    for_any, for_compute, for_compute_ordered, for_ordered, for_pair, for_real, for_size, for_whole, pick,
+};

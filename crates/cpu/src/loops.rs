@@ -4,26 +4,20 @@
 //! its shape. A carry that dies in the body is written over there. What steps return is copied into one buffer: of the
 //! right size where the number of steps is known, else one that doubles.
 
-use crate::element::{Plain, for_any, zeroed};
+use crate::element::for_size;
 use crate::executor::Compiler;
 use crate::kernel::{Kernel, Operands, Results, Sizes};
 use crate::program::{Program, Running};
-use crate::tensor::{Extents, Tensor};
+use crate::tensor::{Extents, Tensor, volume};
 use cotangent_core::ops::{Scan, While};
 use cotangent_core::{DType, Env, Result, Shape, bail};
 use cotangent_kernels::copy::copy_into;
 use smallvec::smallvec;
 
 /// Results of steps along a new first axis.
-trait Stack {
-    /// Keeps the result of step `i`.
-    fn put(&mut self, i: usize, y: &Tensor) -> Result<()>;
-    /// All `n` of them.
-    fn finish(self: Box<Self>, n: usize, env: &Env) -> Result<Tensor>;
-}
-
-struct StackOf<'a, T> {
-    data: Vec<T>,
+struct Stack<'a> {
+    /// All elements so far, of rank 1, and room for more.
+    data: Tensor,
     /// The shape of one result, once it is known.
     row: Option<Extents>,
     /// The shape that it has if there are no steps.
@@ -32,46 +26,51 @@ struct StackOf<'a, T> {
     steps: Option<usize>,
 }
 
-fn stack<'a>(dtype: DType, shape: &'a Sizes, steps: Option<usize>) -> Box<dyn Stack + 'a> {
-    for_any!(dtype, T => Box::new(StackOf::<T> { data: Vec::new(), row: None, shape, steps }))
-}
-
 fn shape_of(n: usize, row: &[usize]) -> Extents {
     std::iter::once(n).chain(row.iter().copied()).collect()
 }
 
-impl<T: Plain> Stack for StackOf<'_, T> {
+/// Writes all elements of `x` from position `at` on.
+fn write(data: &mut Tensor, at: usize, x: &Tensor) {
+    for_size!(x.dtype(), W => {
+        let data = data.exclusive_bits::<W>().expect("a stack is not shared");
+        copy_into(&mut data[at..][..x.numel()], x.bits());
+    });
+}
+
+impl<'a> Stack<'a> {
+    fn new(dtype: DType, shape: &'a Sizes, steps: Option<usize>) -> Result<Stack<'a>> {
+        Ok(Stack { data: Tensor::zeros(dtype, smallvec![0])?, row: None, shape, steps })
+    }
+
+    /// Keeps the result of step `i`.
     fn put(&mut self, i: usize, y: &Tensor) -> Result<()> {
         let row = self.row.get_or_insert_with(|| y.shape().into());
         if row.as_slice() != y.shape() {
             bail!(ShapeMismatch, "steps of a loop gave {} and an array of shape {row:?}", y.ty());
         }
-        let len = y.numel();
-        let end = crate::tensor::volume(&shape_of(i + 1, row))?;
-        if end > self.data.len() {
-            match self.steps {
-                Some(n) => self.data = zeroed(crate::tensor::volume(&shape_of(n, row))?)?,
-                None => {
-                    let more = end.max(2 * self.data.len()) - self.data.len();
-                    if self.data.try_reserve_exact(more).is_err() {
-                        bail!(Limit, "there is no memory for what {} steps of a loop save", i + 1);
-                    }
-                    self.data.resize(self.data.len() + more, T::default());
-                }
-            }
+        let end = volume(&shape_of(i + 1, row))?;
+        if end > self.data.numel() {
+            let room = match self.steps {
+                Some(n) => volume(&shape_of(n, row))?,
+                None => end.max(2 * self.data.numel()),
+            };
+            let data = Tensor::zeros(y.dtype(), smallvec![room])?;
+            let old = std::mem::replace(&mut self.data, data);
+            write(&mut self.data, 0, &old);
         }
-        copy_into(&mut self.data[i * len..][..len], y.view::<T>());
+        write(&mut self.data, i * y.numel(), y);
         Ok(())
     }
 
-    fn finish(mut self: Box<Self>, n: usize, env: &Env) -> Result<Tensor> {
-        let row = match self.row.take() {
+    /// All `n` of them.
+    fn finish(self, n: usize, env: &Env) -> Result<Tensor> {
+        let row = match self.row {
             Some(row) => row,
             None => self.shape.at(env)?,
         };
         let shape = shape_of(n, &row);
-        self.data.truncate(crate::tensor::volume(&shape)?);
-        Ok(Tensor::from_vec(shape, self.data))
+        self.data.slice(0, 0, volume(&shape)?, 1).reshape(&shape)
     }
 }
 
@@ -81,12 +80,12 @@ fn rows(body: &Program, carry: usize) -> Vec<(DType, Sizes)> {
     types.iter().map(|t| (t.dtype, Sizes::of(&t.shape))).collect()
 }
 
-fn stacks<'a>(rows: &'a [(DType, Sizes)], steps: Option<usize>) -> Vec<Box<dyn Stack + 'a>> {
-    rows.iter().map(|(dtype, shape)| stack(*dtype, shape, steps)).collect()
+fn stacks(rows: &[(DType, Sizes)], steps: Option<usize>) -> Result<Vec<Stack<'_>>> {
+    rows.iter().map(|(dtype, shape)| Stack::new(*dtype, shape, steps)).collect()
 }
 
 /// Takes the results of step `i` apart: carries, which are returned, and what is stacked.
-fn keep(stacks: &mut [Box<dyn Stack + '_>], i: usize, mut y: Results) -> Result<Results> {
+fn keep(stacks: &mut [Stack<'_>], i: usize, mut y: Results) -> Result<Results> {
     let carry = y.len() - stacks.len();
     for (stack, y) in stacks.iter_mut().zip(y.drain(carry..)) {
         stack.put(i, &y)?;
@@ -104,7 +103,7 @@ pub(crate) fn scan(cx: &Compiler<'_>, s: &Scan) -> Result<Kernel> {
         let n = length.at(env)?[0];
         let xs: Operands = x.drain(consts + carries..).collect();
         let mut carry: Results = x.drain(consts..).collect();
-        let (mut running, mut stacks) = (Running::new(&body), stacks(&rows, Some(n)));
+        let (mut running, mut stacks) = (Running::new(&body), stacks(&rows, Some(n))?);
         for step in 0..n {
             let i = if reverse { n - 1 - step } else { step };
             let inputs = x.iter().cloned().chain(carry.drain(..)).chain(xs.iter().map(|x| x.row(i))).collect();
@@ -125,7 +124,7 @@ pub(crate) fn while_loop(cx: &Compiler<'_>, w: &While) -> Result<Kernel> {
     Ok(Box::new(move |env, mut x: Operands| {
         let mut carry: Results = x.drain(of_cond + of_body..).collect();
         let (mut test, mut running) = (Running::new(&cond), Running::new(&body));
-        let (mut stacks, mut steps) = (stacks(&rows, None), 0);
+        let (mut stacks, mut steps) = (stacks(&rows, None)?, 0);
         loop {
             let inputs = x[..of_cond].iter().chain(&carry).cloned().collect();
             if test.step(inputs, env)?[0].as_slice() != Some(&[true]) {

@@ -5,7 +5,8 @@ use crate::kernel::{Kernel, Operands, Results, Sizes, kernel};
 use crate::tensor::Tensor;
 use crate::{contract, control, convert, elementwise, generate, loops, movement, reduce, sort, windows};
 use cotangent_core::ops::Op;
-use cotangent_core::{Dim, Env, Result, Type};
+use cotangent_core::transform::Session;
+use cotangent_core::{Dim, Env, Primitive, Result, Type};
 
 /// The kernel of an operation on operands of these types.
 pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type]) -> Result<Kernel> {
@@ -17,7 +18,7 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type]) -> Result<Kernel> {
         Op::Complex(_) => elementwise::complex(x[0].dtype),
         Op::IntegerPow(p) => elementwise::integer_pow(p.n, x[0].dtype),
         Op::Polygamma(p) => elementwise::polygamma(p.order, x[0].dtype),
-        Op::Convert(c) => convert::convert(x[0].dtype, c.to),
+        Op::Convert(c) => convert::convert(c.to),
         Op::Constant(c) => generate::constant(c)?,
         Op::Iota(i) => generate::iota(i),
         Op::BroadcastInDim(b) => {
@@ -34,7 +35,7 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type]) -> Result<Kernel> {
         }
         Op::Reduce(r) => reduce::reduce(r, x[0].dtype),
         Op::ArgReduce(a) => sort::arg_reduce(a, x[0].dtype),
-        Op::Sort(s) => sort::sorting(s, x[0].dtype),
+        Op::Sort(s) => sort::sorting(s),
         Op::Cumulative(c) => reduce::cumulative(c, x[0].dtype),
         Op::LinearRecurrence(r) => reduce::linear_recurrence(r, x[0].dtype),
         Op::DotGeneral(d) => contract::dot_general(d, x[0].rank(), x[1].rank(), x[0].dtype),
@@ -55,14 +56,14 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type]) -> Result<Kernel> {
             Some(kernel) => kernel,
             None => evaluated(op),
         },
-        // Operations that are on their way: by their meaning, until each has its arm.
-        #[allow(unreachable_patterns)]
-        op => evaluated(op),
+        Op::CustomJvp(c) => control::inside(cx, &c.body)?,
+        Op::CustomVjp(c) => control::inside(cx, if c.saves { &c.fwd } else { &c.body })?,
+        Op::CustomVjpLin(c) => lower(cx, &c.legal(&Session::default())?, x)?,
     })
 }
 
 /// The operation by its meaning.
-fn evaluated(op: &Op) -> Kernel {
+pub(crate) fn evaluated(op: &Op) -> Kernel {
     let op = Settled::of(op);
     Box::new(move |env, x: Operands| -> Result<Results> {
         let x = x.into_iter().map(Tensor::into_array).collect::<Result<Vec<_>>>()?;

@@ -1,6 +1,6 @@
 //! Kernels that move elements: views where they suffice, copies of regions where they do not.
 
-use crate::element::{Plain, Whole, for_any, for_whole};
+use crate::element::{Bits, Whole, for_size, for_whole};
 use crate::kernel::{Kernel, Operands, Sizes, kernel};
 use crate::tensor::{Extents, Strides, Tensor, row_major};
 use cotangent_core::ops::{DynamicSlice, Pad, Slice};
@@ -32,16 +32,16 @@ pub(crate) fn reverse(axes: &[usize]) -> Kernel {
 
 /// Operands one after the other.
 pub(crate) fn concatenate(axis: usize, dtype: DType) -> Kernel {
-    for_any!(dtype, T => Box::new(move |_, mut x: Operands| {
+    for_size!(dtype, W => Box::new(move |_, mut x: Operands| {
         if x.len() == 1 {
             return Ok(smallvec![x.remove(0)]);
         }
         let mut shape = Extents::from_slice(x[0].shape());
         shape[axis] = x.iter().map(|x| x.shape()[axis]).fold(0, usize::saturating_add);
         let (strides, mut at) = (row_major(&shape), 0);
-        let y = Tensor::build::<T>(shape, |dst| {
+        let y = Tensor::build_bits::<W>(dtype, shape, |dst| {
             for x in x.iter().filter(|x| x.numel() > 0) {
-                copy_region(dst, at, &strides, x.view::<T>());
+                copy_region(dst, at, &strides, x.bits::<W>());
                 at += x.shape()[axis] * strides[axis] as usize;
             }
         })?;
@@ -52,7 +52,7 @@ pub(crate) fn concatenate(axis: usize, dtype: DType) -> Kernel {
 /// Elements added around and between, or taken away. Without a value they are zeros.
 pub(crate) fn pad(p: &Pad, dtype: DType) -> Kernel {
     let p = p.clone();
-    for_any!(dtype, T => Box::new(move |_, x: Operands| {
+    for_size!(dtype, W => Box::new(move |_, x: Operands| {
         let mut x = x.into_iter();
         let (x, value) = (x.next().expect("the type rule checked it"), x.next());
         let (mut shape, mut first) = (Extents::new(), Extents::new());
@@ -69,14 +69,14 @@ pub(crate) fn pad(p: &Pad, dtype: DType) -> Kernel {
             first.push((low + from * step).max(0) as usize);
         }
         let strides = row_major(&shape);
-        let y = Tensor::build::<T>(shape, |dst| {
+        let y = Tensor::build_bits::<W>(dtype, shape, |dst| {
             if let Some(value) = value {
-                dst.fill(value.view::<T>().get(&[]));
+                dst.fill(value.bits::<W>().get(&[]));
             }
             if part.numel() > 0 {
                 let at = first.iter().zip(&strides).map(|(&i, &s)| i * s as usize).sum();
                 let steps: Strides = strides.iter().zip(&p.interior).map(|(&s, &i)| s * (i as isize + 1)).collect();
-                copy_region(dst, at, &steps, part.view::<T>());
+                copy_region(dst, at, &steps, part.bits::<W>());
             }
         })?;
         Ok(smallvec![y])
@@ -114,23 +114,23 @@ pub(crate) fn dynamic_slice(d: &DynamicSlice) -> Kernel {
 
 /// A window written at a start known now: over the operand, if that dies here.
 pub(crate) fn dynamic_update_slice(dtype: DType) -> Kernel {
-    for_any!(dtype, T => Box::new(move |_, x: Operands| {
+    for_size!(dtype, W => Box::new(move |_, x: Operands| {
         let mut x = x.into_iter();
         let mut next = || x.next().expect("the type rule checked it");
         let (y, u) = (next(), next());
         let strides = row_major(y.shape());
         let at = x.enumerate().map(|(k, start)| clamped(y.shape()[k], u.shape()[k], &start) * strides[k] as usize);
         let at = at.sum();
-        let mut y = owned::<T>(y)?;
-        copy_region(y.exclusive::<T>().expect("just made"), at, &strides, u.view::<T>());
+        let mut y = owned::<W>(y)?;
+        copy_region(y.exclusive_bits::<W>().expect("just made"), at, &strides, u.bits::<W>());
         Ok(smallvec![y])
     }))
 }
 
 /// A row-major tensor of the same elements that nobody else refers to.
-pub(crate) fn owned<T: Plain>(mut x: Tensor) -> Result<Tensor> {
-    if x.exclusive::<T>().is_some() {
+pub(crate) fn owned<W: Bits>(mut x: Tensor) -> Result<Tensor> {
+    if x.exclusive_bits::<W>().is_some() {
         return Ok(x);
     }
-    Tensor::build::<T>(x.shape().into(), |dst| cotangent_kernels::copy::copy_into(dst, x.view()))
+    Tensor::build_bits::<W>(x.dtype(), x.shape().into(), |dst| cotangent_kernels::copy::copy_into(dst, x.bits()))
 }

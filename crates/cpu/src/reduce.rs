@@ -1,12 +1,15 @@
 //! Reductions over axes and along an axis, by the kernels' fixed orders.
 
-use crate::element::{Pair, Plain, Real, for_any, for_ordered, for_pair, for_real, for_whole, pick};
+use crate::convert::converted;
+use crate::element::{
+    Pair, Plain, Real, compute, compute_exact, for_compute, for_compute_ordered, for_pair, for_real, pick,
+};
 use crate::kernel::{Kernel, kernel};
-use crate::lower::Settled;
+use crate::lower::{Settled, evaluated};
 use crate::tensor::{Extents, Tensor, row_major};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Cumulative, LinearRecurrence, Op, Reduce, Reduction, Running};
-use cotangent_core::{C128, DType};
+use cotangent_core::{C128, DType, Result};
 use cotangent_kernels::{Ordered, View, copy::copy_region, cumulative, reduce as fold};
 use std::ops::{Add, Mul};
 
@@ -30,25 +33,39 @@ fn folding<T: Plain>(r: &Reduce, fold: Fold<T>) -> Kernel {
     })
 }
 
-/// A reduction over axes.
+/// A kernel that computes in another type than that of its operand and result.
+fn through(dtype: DType, to: DType, inner: Kernel) -> Kernel {
+    if dtype == to {
+        return inner;
+    }
+    Box::new(move |env, x| {
+        let x = x.into_iter().map(|x| converted(x, to)).collect::<Result<_>>()?;
+        inner(env, x)?.into_iter().map(|y| converted(y, dtype)).collect()
+    })
+}
+
+/// A reduction over axes. What an empty maximum is depends on the type, so nothing is reduced by the meaning.
 pub(crate) fn reduce(r: &Reduce, dtype: DType) -> Kernel {
-    macro_rules! for_int {
-        ($T:ident => $body:expr) => {
-            pick!(dtype, $T => $body; I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64)
-        };
+    use Reduction::*;
+    let to = if r.stable { compute_exact(dtype) } else { compute(dtype) };
+    let inner = match (r.op, dtype) {
+        (Any | Sum | Max | Or, DType::Bool) => return folding(r, fold::any),
+        (All | Prod | Min | And, DType::Bool) => return folding(r, fold::all),
+        (Sum, _) if r.stable => for_compute!(to, T => folding::<T>(r, |y, x, axes| fold::sum(y, x, axes, true))),
+        (Sum, _) => for_compute!(to, T => folding::<T>(r, |y, x, axes| fold::sum(y, x, axes, false))),
+        (Prod, _) => for_compute!(to, T => folding::<T>(r, fold::prod)),
+        (Max, _) => for_compute_ordered!(to, T => folding::<T>(r, fold::max)),
+        (Min, _) => for_compute_ordered!(to, T => folding::<T>(r, fold::min)),
+        (And, _) => pick!(to, T => folding::<T>(r, fold::bit_and); I64 i64, U64 u64),
+        (Or, _) => pick!(to, T => folding::<T>(r, fold::bit_or); I64 i64, U64 u64),
+        (Xor, _) => pick!(to, T => folding::<T>(r, fold::bit_xor); I64 i64, U64 u64),
+        (Any | All, _) => unreachable!("the type rule admits booleans only"),
+    };
+    if dtype == to {
+        return inner;
     }
-    match r.op {
-        Reduction::Sum if r.stable => for_any!(dtype, T => folding::<T>(r, |y, x, axes| fold::sum(y, x, axes, true))),
-        Reduction::Sum => for_any!(dtype, T => folding::<T>(r, |y, x, axes| fold::sum(y, x, axes, false))),
-        Reduction::Prod => for_any!(dtype, T => folding::<T>(r, fold::prod)),
-        Reduction::Max => for_ordered!(dtype, T => folding::<T>(r, fold::max)),
-        Reduction::Min => for_ordered!(dtype, T => folding::<T>(r, fold::min)),
-        Reduction::Any => folding(r, fold::any),
-        Reduction::All => folding(r, fold::all),
-        Reduction::And => for_int!(T => folding::<T>(r, fold::bit_and)),
-        Reduction::Or => for_int!(T => folding::<T>(r, fold::bit_or)),
-        Reduction::Xor => for_whole!(dtype, T => folding::<T>(r, fold::bit_xor)),
-    }
+    let (many, none) = (through(dtype, to, inner), evaluated(&r.clone().into()));
+    Box::new(move |env, x| if x[0].numel() == 0 { none(env, x) } else { many(env, x) })
 }
 
 /// A running reduction of a view along an axis, forwards or backwards, into a row-major slice.
@@ -84,18 +101,35 @@ fn log_sum_exp<T: Real>(dst: &mut [T], src: View<'_, T>, axis: usize, reverse: b
     cumulative::scan(dst, src, axis, reverse, lift, |a, b| step(a, b.0), |(m, s)| T::of(m + libm::log(s)));
 }
 
-/// A running reduction along an axis.
+/// A running reduction along an axis. Without the element itself, the first result is the empty one.
 pub(crate) fn cumulative(c: &Cumulative, dtype: DType) -> Kernel {
+    use cotangent_kernels::Number;
     let c = *c;
-    match c.op {
-        Running::Sum => for_any!(dtype, T => running::<T>(c, T::default(), cumulative::cumsum)),
-        Running::Prod => {
-            for_any!(dtype, T => running::<T>(c, <T as cotangent_kernels::Number>::ONE, cumulative::cumprod))
+    let (exact, to) = (compute_exact(dtype), compute(dtype));
+    // The empty maximum depends on the type.
+    if c.exclusive && to != dtype && matches!(c.op, Running::Max | Running::Min) {
+        return evaluated(&c.into());
+    }
+    match (c.op, dtype) {
+        (Running::Sum | Running::Max, DType::Bool) => through(dtype, to, running::<u64>(c, 0, cumulative::cummax)),
+        (Running::Prod | Running::Min, DType::Bool) => through(dtype, to, running::<u64>(c, 1, cumulative::cummin)),
+        (Running::Sum, _) => {
+            through(dtype, exact, for_compute!(exact, T => running::<T>(c, T::default(), cumulative::cumsum)))
         }
-        Running::Max => for_ordered!(dtype, T => running::<T>(c, <T as Ordered>::LOWEST, cumulative::cummax)),
-        Running::Min => for_ordered!(dtype, T => running::<T>(c, <T as Ordered>::HIGHEST, cumulative::cummin)),
-        Running::LogSumExp => {
-            for_real!(dtype, T => running::<T>(c, <T as Ordered>::LOWEST, log_sum_exp))
+        (Running::Prod, _) => {
+            through(dtype, exact, for_compute!(exact, T => running::<T>(c, <T as Number>::ONE, cumulative::cumprod)))
+        }
+        (Running::Max, _) => {
+            let kernel = for_compute_ordered!(to, T => running::<T>(c, <T as Ordered>::LOWEST, cumulative::cummax));
+            through(dtype, to, kernel)
+        }
+        (Running::Min, _) => {
+            let kernel = for_compute_ordered!(to, T => running::<T>(c, <T as Ordered>::HIGHEST, cumulative::cummin));
+            through(dtype, to, kernel)
+        }
+        (Running::LogSumExp, _) => {
+            let kernel = pick!(exact, T => running::<T>(c, <T as Ordered>::LOWEST, log_sum_exp); F32 f32, F64 f64);
+            through(dtype, exact, kernel)
         }
     }
 }

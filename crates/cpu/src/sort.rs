@@ -1,28 +1,23 @@
 //! Sorts and positions of extrema.
 
-use crate::convert::convert;
-use crate::element::{Plain, for_any, for_ordered};
+use crate::convert::converted;
+use crate::element::{compute, for_compute_ordered, for_size};
 use crate::kernel::{Kernel, Operands, Results, kernel};
 use crate::tensor::{Extents, Tensor};
 use cotangent_core::ops::{ArgReduce, Sort};
-use cotangent_core::{DType, Env, Result};
-use cotangent_kernels::sort::{argsort, ascending, descending, sort, take_along_axis};
-use cotangent_kernels::{Ordered, View, reduce as fold};
-use smallvec::smallvec;
+use cotangent_core::{DType, Result};
+use cotangent_kernels::sort::{argsort, take_along_axis};
+use cotangent_kernels::{View, reduce as fold};
 
 /// The position of the extremum along an axis.
 pub(crate) fn arg_reduce(a: &ArgReduce, dtype: DType) -> Kernel {
-    let (min, axis) = (a.min, a.axis);
-    let found = for_ordered!(dtype, T => kernel(move |_, [x]| {
+    let (min, axis, from, to) = (a.min, a.axis, compute(dtype), a.dtype);
+    for_compute_ordered!(from, T => kernel(move |_, [x]| {
+        let x = converted(x, from)?;
         let shape = (0..x.shape().len()).filter(|&d| d != axis).map(|d| x.shape()[d]).collect();
         let find: fn(&mut [i64], View<'_, T>, &[usize]) = if min { fold::argmin } else { fold::argmax };
-        Tensor::build::<i64>(shape, |dst| find(dst, x.view(), &[axis]))
-    }));
-    if a.dtype == DType::I64 {
-        return found;
-    }
-    let convert = convert(DType::I64, a.dtype);
-    Box::new(move |env: &Env, x| convert(env, found(env, x)?.into_iter().collect()))
+        converted(Tensor::build::<i64>(shape, |dst| find(dst, x.view(), &[axis]))?, to)
+    }))
 }
 
 /// The permutation that sorts every line by these keys, the first one first: sorted by the last one, then, keeping that
@@ -30,46 +25,37 @@ pub(crate) fn arg_reduce(a: &ArgReduce, dtype: DType) -> Kernel {
 fn permutation(keys: &[Tensor], axis: usize, down: bool) -> Result<Vec<usize>> {
     let mut order: Option<Vec<usize>> = None;
     for key in keys.iter().rev() {
-        order = Some(for_ordered!(key.dtype(), T => by_key::<T>(key, order, axis, down)?));
+        let key = converted(key.clone(), compute(key.dtype()))?;
+        let key = match &order {
+            Some(order) => taken(&key, order, axis)?,
+            None => key,
+        };
+        let mut next = vec![0usize; key.numel()];
+        for_compute_ordered!(key.dtype(), T => argsort::<T>(&mut next, key.view(), axis, down));
+        order = Some(match order {
+            Some(before) => {
+                let mut order = vec![0usize; next.len()];
+                take_along_axis(&mut order, View::dense(&before, key.shape()), &next, axis);
+                order
+            }
+            None => next,
+        });
     }
     Ok(order.expect("the type rule asks for a key"))
 }
 
-fn by_key<T: Plain + Ordered>(key: &Tensor, so_far: Option<Vec<usize>>, axis: usize, down: bool) -> Result<Vec<usize>> {
-    let mut next = vec![0usize; key.numel()];
-    let mut sorted = |key: View<'_, T>| match down {
-        true => argsort(&mut next, key, axis, descending),
-        false => argsort(&mut next, key, axis, ascending),
-    };
-    let Some(so_far) = so_far else {
-        sorted(key.view());
-        return Ok(next);
-    };
-    let taken = taken::<T>(key, &so_far, axis)?;
-    sorted(taken.view());
-    let mut order = vec![0usize; next.len()];
-    take_along_axis(&mut order, View::dense(&so_far, key.shape()), &next, axis);
-    Ok(order)
-}
-
-fn taken<T: Plain>(x: &Tensor, positions: &[usize], axis: usize) -> Result<Tensor> {
-    Tensor::build::<T>(Extents::from_slice(x.shape()), |dst| take_along_axis(dst, x.view(), positions, axis))
+fn taken(x: &Tensor, positions: &[usize], axis: usize) -> Result<Tensor> {
+    let shape = Extents::from_slice(x.shape());
+    for_size!(x.dtype(), W => {
+        Tensor::build_bits::<W>(x.dtype(), shape, |dst| take_along_axis(dst, x.bits(), positions, axis))
+    })
 }
 
 /// All operands in the order of the first ones.
-pub(crate) fn sorting(s: &Sort, dtype: DType) -> Kernel {
+pub(crate) fn sorting(s: &Sort) -> Kernel {
     let Sort { axis, num_keys, descending: down, .. } = *s;
-    if s.operands == 1 {
-        return for_ordered!(dtype, T => Box::new(move |_, x: Operands| {
-            let y = Tensor::build::<T>(x[0].shape().into(), |dst| match down {
-                true => sort(dst, x[0].view(), axis, descending),
-                false => sort(dst, x[0].view(), axis, ascending),
-            })?;
-            Ok(smallvec![y])
-        }));
-    }
     Box::new(move |_, x: Operands| -> Result<Results> {
         let order = permutation(&x[..num_keys], axis, down)?;
-        x.iter().map(|x| for_any!(x.dtype(), T => taken::<T>(x, &order, axis))).collect()
+        x.iter().map(|x| taken(x, &order, axis)).collect()
     })
 }

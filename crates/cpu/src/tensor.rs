@@ -6,7 +6,7 @@
 //!
 //! Invariant: every element addressed lies in the buffer, and there are at most [`MAX_ELEMENTS`].
 
-use crate::element::{Plain, for_any, zeroed};
+use crate::element::{Bits, Plain, for_any, for_size, zeroed};
 use cotangent_core::{Array, DType, Data, Result, Type, bail};
 use cotangent_kernels::View;
 use cotangent_kernels::copy::copy_into;
@@ -70,9 +70,22 @@ impl Tensor {
 
     /// A row-major tensor that `fill` writes; it gets a buffer of zeros.
     pub(crate) fn build<T: Plain>(shape: Extents, fill: impl FnOnce(&mut [T])) -> Result<Tensor> {
-        let mut data = zeroed::<T>(volume(&shape)?)?;
-        fill(&mut data);
-        Ok(Tensor::from_vec(shape, data))
+        let mut y = Tensor::zeros(T::DTYPE, shape)?;
+        fill(y.exclusive().expect("just made"));
+        Ok(y)
+    }
+
+    /// As [`Tensor::build`], for a kernel that moves elements of any type of the size of `W`.
+    pub(crate) fn build_bits<W: Bits>(dtype: DType, shape: Extents, fill: impl FnOnce(&mut [W])) -> Result<Tensor> {
+        let mut y = Tensor::zeros(dtype, shape)?;
+        fill(y.exclusive_bits().expect("just made"));
+        Ok(y)
+    }
+
+    /// A row-major tensor of zeros.
+    pub(crate) fn zeros(dtype: DType, shape: Extents) -> Result<Tensor> {
+        let n = volume(&shape)?;
+        Ok(for_any!(dtype, T => Tensor::from_vec(shape, zeroed::<T>(n)?)))
     }
 
     /// The element type.
@@ -88,6 +101,11 @@ impl Tensor {
     /// The step of each axis.
     pub fn strides(&self) -> &[isize] {
         &self.strides
+    }
+
+    /// The position of the first element in the buffer.
+    pub(crate) fn offset(&self) -> usize {
+        self.offset
     }
 
     /// Number of elements.
@@ -125,6 +143,39 @@ impl Tensor {
         } else {
             View::new(data, self.offset, &self.shape, &self.strides)
         }
+    }
+
+    /// As [`Tensor::view`], for a kernel that moves elements of any type of the size of `W`.
+    pub(crate) fn bits<W: Bits>(&self) -> View<'_, W> {
+        assert_eq!(size_of::<W>(), self.dtype().size(), "kernels are chosen by element size");
+        let (p, n) = for_any!(self.dtype(), T => {
+            let data = <T as cotangent_core::Element>::slice(&self.data).expect("its own type");
+            (data.as_ptr().cast::<W>(), data.len())
+        });
+        // SAFETY: `n` elements of the size of `W`, borrowed with `self`; `Bits` has no stricter alignment and any
+        // bytes are valid.
+        let data = unsafe { std::slice::from_raw_parts(p, n) };
+        if self.is_dense() {
+            View::dense(data, &self.shape)
+        } else {
+            View::new(data, self.offset, &self.shape, &self.strides)
+        }
+    }
+
+    /// As [`Tensor::exclusive`], for a kernel that moves elements of any type of the size of `W`: it may only write
+    /// elements that it read from a tensor of the same element type.
+    pub(crate) fn exclusive_bits<W: Bits>(&mut self) -> Option<&mut [W]> {
+        assert_eq!(size_of::<W>(), self.dtype().size(), "kernels are chosen by element size");
+        if !self.is_dense() {
+            return None;
+        }
+        let (p, n) = for_any!(self.dtype(), T => {
+            let data = <T as Plain>::exclusive(&mut self.data)?;
+            (data.as_mut_ptr().cast::<W>(), data.len())
+        });
+        // SAFETY: as in `bits`, and nobody else refers to the buffer. Every caller copies whole elements of the same
+        // type, so a `bool` stays one.
+        Some(unsafe { std::slice::from_raw_parts_mut(p, n) })
     }
 
     /// The elements in row-major order, if they lie so.
@@ -167,7 +218,7 @@ impl Tensor {
             return Ok(self);
         }
         let shape = self.shape.clone();
-        for_any!(self.dtype(), T => Tensor::build::<T>(shape, |dst| copy_into(dst, self.view())))
+        for_size!(self.dtype(), W => Tensor::build_bits::<W>(self.dtype(), shape, |dst| copy_into(dst, self.bits())))
     }
 
     /// The value outside the runtime.

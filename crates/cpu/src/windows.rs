@@ -3,13 +3,17 @@
 //! Index vectors become pairs of offsets, in order; windows that lie inside are moved by the kernels in one call. A window
 //! that is cut off at the bounds (only where elements outside are dropped) is moved on its own, between the others.
 
-use crate::element::{Pair, Plain, Real, Whole, for_any, for_ordered, for_pair, for_real, for_whole};
+use crate::convert::converted;
+use crate::element::{
+    Pair, Plain, Real, Whole, compute, compute_exact, for_compute, for_compute_ordered, for_pair, for_real, for_size,
+    for_whole,
+};
 use crate::kernel::{Kernel, Sizes, kernel};
 use crate::movement::owned;
 use crate::tensor::{Extents, Strides, Tensor, row_major};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Bounds, Combine, Gather, Scatter, ScatterRecurrence, Windows};
-use cotangent_core::{C128, DType, Result, bail, bf16, f16};
+use cotangent_core::{C128, DType, Result, bail};
 use cotangent_kernels::index::{gather_windows, scatter_windows};
 use cotangent_kernels::twice::Exact;
 use cotangent_kernels::{Number, Ordered};
@@ -37,8 +41,8 @@ struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    fn of<T: Plain>(x: &'a Tensor) -> Place<'a> {
-        Place { shape: x.shape(), strides: x.strides(), offset: x.view::<T>().offset() }
+    fn of(x: &'a Tensor) -> Place<'a> {
+        Place { shape: x.shape(), strides: x.strides(), offset: x.offset() }
     }
 }
 
@@ -173,7 +177,7 @@ impl Plan {
 /// Windows read.
 pub(crate) fn gather(g: &Gather, dtype: DType) -> Kernel {
     let (w, bounds, sizes) = (g.windows.clone(), g.bounds, Sizes::of(&g.sizes.iter().cloned().collect()));
-    for_any!(dtype, T => kernel(move |env, [x, indices]| {
+    for_size!(dtype, W => kernel(move |env, [x, indices]| {
         let sizes = sizes.at(env)?;
         let window = (0..sizes.len()).filter(|k| !w.collapsed.contains(k) && !w.operand_batch.contains(k));
         let (mut window, rank) = (window.map(|k| sizes[k]), indices.shape().len());
@@ -183,9 +187,9 @@ pub(crate) fn gather(g: &Gather, dtype: DType) -> Kernel {
         let shape: Extents = (0..rank).filter_map(next).collect();
         let strides = row_major(&shape);
         let windows = Place { shape: &shape, strides: &strides, offset: 0 };
-        let plan = Plan::new("gather", &w, bounds, &Place::of::<T>(&x), indices, &windows)?;
-        let data = x.view::<T>().data();
-        Tensor::build(shape.clone(), |dst| {
+        let plan = Plan::new("gather", &w, bounds, &Place::of(&x), indices, &windows)?;
+        let data = x.bits::<W>().data();
+        Tensor::build_bits(dtype, shape.clone(), |dst| {
             for group in plan.groups {
                 let [to, from] = &plan.strides;
                 gather_windows(dst, to, data, from, &group.window, group.pairs);
@@ -195,17 +199,16 @@ pub(crate) fn gather(g: &Gather, dtype: DType) -> Kernel {
 }
 
 /// Updates combined into row-major `y` of this shape.
-fn write<A: Copy, T: Plain>(
+fn write<A: Copy, T: Copy>(
     op: &Scatter,
     y: &mut [A],
     shape: &[usize],
     indices: Tensor,
-    u: &Tensor,
+    (u, data): (&Tensor, &[T]),
     combine: impl Fn(A, T) -> A,
 ) -> Result<()> {
     let place = Place { shape, strides: &row_major(shape), offset: 0 };
-    let plan = Plan::new("scatter", &op.windows, op.bounds, &place, indices, &Place::of::<T>(u))?;
-    let data = u.view::<T>().data();
+    let plan = Plan::new("scatter", &op.windows, op.bounds, &place, indices, &Place::of(u))?;
     for group in plan.groups {
         let [from, to] = &plan.strides;
         let pairs = group.pairs.into_iter().map(|(from, to)| (to, from));
@@ -214,55 +217,57 @@ fn write<A: Copy, T: Plain>(
     Ok(())
 }
 
-/// Combined in the operand's own type: over the operand, if that dies here.
-fn writing<T: Plain>(op: &Scatter, combine: fn(T, T) -> T) -> Kernel {
+/// The last update wins: over the operand, if that dies here.
+fn setting(op: &Scatter, dtype: DType) -> Kernel {
     let op = op.clone();
-    kernel(move |_, [y, indices, u]| {
+    for_size!(dtype, W => kernel(move |_, [y, indices, u]| {
         let shape = Extents::from_slice(y.shape());
-        let mut y = owned::<T>(y)?;
-        write::<T, T>(&op, y.exclusive::<T>().expect("the operand is owned"), &shape, indices, &u, combine)?;
+        let mut y = owned::<W>(y)?;
+        let data = u.bits::<W>().data();
+        write(&op, y.exclusive_bits().expect("the operand is owned"), &shape, indices, (&u, data), |_: W, u: W| u)?;
         Ok(y)
-    })
+    }))
 }
 
-/// Combined in another type, and rounded once.
-fn writing_in<A: Copy + 'static, T: Plain>(
-    op: &Scatter,
-    to: fn(T) -> A,
-    of: fn(A) -> T,
-    combine: fn(A, A) -> A,
-) -> Kernel {
+/// Combined in a type of arithmetic: over the operand, if that dies here.
+fn combining<T: Plain>(op: &Scatter, dtype: DType, combine: fn(T, T) -> T) -> Kernel {
     let op = op.clone();
     kernel(move |_, [y, indices, u]| {
-        let y = y.into_dense()?;
-        let mut state: Vec<A> = y.view::<T>().data().iter().map(|&y| to(y)).collect();
-        write::<A, T>(&op, &mut state, y.shape(), indices, &u, |y, u| combine(y, to(u)))?;
-        Ok(Tensor::from_vec::<T>(y.shape().into(), state.into_iter().map(of).collect()))
+        let (y, u) = (converted(y, T::DTYPE)?, converted(u, T::DTYPE)?);
+        let shape = Extents::from_slice(y.shape());
+        let mut y = for_size!(T::DTYPE, W => owned::<W>(y)?);
+        let to = y.exclusive::<T>().expect("the operand is owned");
+        write(&op, to, &shape, indices, (&u, u.view::<T>().data()), combine)?;
+        converted(y, dtype)
     })
 }
 
-/// Compensated sums.
-fn summing<T: Plain>(op: &Scatter) -> Kernel {
-    writing_in::<T::Exact, T>(op, |x| T::Exact::of(x.wide()), |s| T::from_wide(s.round()), T::Exact::plus)
+/// Compensated sums, rounded once.
+fn summing<T: Plain>(op: &Scatter, dtype: DType) -> Kernel {
+    let op = op.clone();
+    kernel(move |_, [y, indices, u]| {
+        let (y, u) = (converted(y, T::DTYPE)?.into_dense()?, converted(u, T::DTYPE)?);
+        let lift = |x: T| T::Exact::of(x.wide());
+        let mut state: Vec<T::Exact> = y.view::<T>().data().iter().map(|&y| lift(y)).collect();
+        let data = (&u, u.view::<T>().data());
+        write(&op, &mut state, y.shape(), indices, data, |s, u| T::Exact::plus(s, lift(u)))?;
+        let sums = state.into_iter().map(|s| T::from_wide(s.round())).collect();
+        converted(Tensor::from_vec::<T>(y.shape().into(), sums), dtype)
+    })
 }
 
 /// Windows combined into the operand.
 pub(crate) fn scatter(s: &Scatter, dtype: DType) -> Kernel {
-    // Half precision is combined in single precision.
-    let half: Option<fn(f32, f32) -> f32> = match s.combine {
-        Combine::Add => Some(|y, u| y + u),
-        Combine::Mul => Some(|y, u| y * u),
-        _ => None,
-    };
-    match (s.combine, half, dtype) {
-        (Combine::Add, ..) if s.stable => for_any!(dtype, T => summing::<T>(s)),
-        (_, Some(f), DType::F16) => writing_in(s, f16::to_f32, f16::from_f32, f),
-        (_, Some(f), DType::BF16) => writing_in(s, bf16::to_f32, bf16::from_f32, f),
-        (Combine::Set, ..) => for_any!(dtype, T => writing::<T>(s, |_, u| u)),
-        (Combine::Add, ..) => for_any!(dtype, T => writing::<T>(s, <T as Number>::plus)),
-        (Combine::Mul, ..) => for_any!(dtype, T => writing::<T>(s, <T as Number>::times)),
-        (Combine::Min, ..) => for_ordered!(dtype, T => writing::<T>(s, <T as Ordered>::minimum)),
-        (Combine::Max, ..) => for_ordered!(dtype, T => writing::<T>(s, <T as Ordered>::maximum)),
+    let (exact, to) = (compute_exact(dtype), compute(dtype));
+    match (s.combine, dtype) {
+        (Combine::Set, _) => setting(s, dtype),
+        (Combine::Add, DType::Bool) => combining::<u64>(s, dtype, u64::max),
+        (Combine::Mul, DType::Bool) => combining::<u64>(s, dtype, u64::min),
+        (Combine::Add, _) if s.stable => for_compute!(exact, T => summing::<T>(s, dtype)),
+        (Combine::Add, _) => for_compute!(to, T => combining::<T>(s, dtype, <T as Number>::plus)),
+        (Combine::Mul, _) => for_compute!(to, T => combining::<T>(s, dtype, <T as Number>::times)),
+        (Combine::Min, _) => for_compute_ordered!(to, T => combining::<T>(s, dtype, <T as Ordered>::minimum)),
+        (Combine::Max, _) => for_compute_ordered!(to, T => combining::<T>(s, dtype, <T as Ordered>::maximum)),
     }
 }
 
@@ -275,7 +280,7 @@ where
     Box::new(move |_, x| {
         let [s, indices, a, b] = crate::kernel::operands(x);
         let (s, a, b) = (s.into_dense()?, a.into_dense()?, b.into_dense()?);
-        let places = (Place::of::<T>(&s), Place::of::<T>(&a));
+        let places = (Place::of(&s), Place::of(&a));
         let plan = Plan::new("scatter_recurrence", &r.windows, r.bounds, &places.0, indices, &places.1)?;
         let mut pairs = Vec::new();
         plan.elements(|k, p| pairs.push((k, p)));

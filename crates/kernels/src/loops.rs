@@ -25,21 +25,24 @@ pub struct Loops<const N: usize> {
 impl<const N: usize> Loops<N> {
     /// The nest over `axes`, outermost first.
     pub fn new(axes: impl IntoIterator<Item = Axis<N>>) -> Self {
-        let (mut outer, mut inner) = (Vec::new(), Axis { len: 1, strides: [0; N] });
-        for axis in axes {
-            let merges = (0..N).all(|k| inner.strides[k] == axis.strides[k].wrapping_mul(axis.len as isize));
-            if axis.len == 1 {
-                continue;
-            } else if inner.len == 1 {
-                inner = axis;
-            } else if merges || axis.len == 0 || inner.len == 0 {
-                // A zero length ends up innermost, wherever it was: the nest is empty.
-                inner = Axis { len: inner.len * axis.len, strides: axis.strides };
-            } else {
-                outer.push(std::mem::replace(&mut inner, axis));
-            }
+        let mut loops = Loops { outer: Vec::new(), inner: Axis { len: 1, strides: [0; N] } };
+        axes.into_iter().for_each(|axis| loops.push(axis));
+        loops
+    }
+
+    /// Adds an axis inside the others.
+    fn push(&mut self, axis: Axis<N>) {
+        let inner = &mut self.inner;
+        let merges = (0..N).all(|k| inner.strides[k] == axis.strides[k].wrapping_mul(axis.len as isize));
+        if axis.len == 1 {
+        } else if inner.len == 1 {
+            *inner = axis;
+        } else if merges || axis.len == 0 || inner.len == 0 {
+            // A zero length ends up innermost, wherever it was: the nest is empty.
+            *inner = Axis { len: inner.len * axis.len, strides: axis.strides };
+        } else {
+            self.outer.push(std::mem::replace(inner, axis));
         }
-        Loops { outer, inner }
     }
 
     /// The axes around the innermost one, outermost first.
@@ -73,8 +76,9 @@ impl<const N: usize> Loops<N> {
     }
 }
 
-/// Calls `f` at the start of every run of the given axes.
-fn walk<const N: usize>(axes: &[Axis<N>], mut at: [usize; N], f: &mut impl FnMut([usize; N])) {
+/// Calls `f` at the start of every run of the given axes. One function for all kernels: a call for each run is less than
+/// what a run costs.
+fn walk<const N: usize>(axes: &[Axis<N>], mut at: [usize; N], f: &mut dyn FnMut([usize; N])) {
     let Some((axis, rest)) = axes.split_first() else { return f(at) };
     for _ in 0..axis.len {
         if rest.is_empty() {
