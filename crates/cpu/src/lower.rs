@@ -56,6 +56,18 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type]) -> Result<Kernel> {
             Some(kernel) => kernel,
             None => evaluated(op),
         },
+        // By their meaning: these have no kernel of their own.
+        Op::Cholesky(_)
+        | Op::TriangularSolve(_)
+        | Op::Lu(_)
+        | Op::Solve(_)
+        | Op::Det(_)
+        | Op::Slogdet(_)
+        | Op::Qr(_)
+        | Op::Eigh(_)
+        | Op::Svd(_)
+        | Op::Eig(_)
+        | Op::Guard(_) => evaluated(op),
         Op::CustomJvp(c) => control::inside(cx, &c.body)?,
         Op::CustomVjp(c) => control::inside(cx, if c.saves { &c.fwd } else { &c.body })?,
         Op::CustomVjpLin(c) => lower(cx, &c.legal(&Session::default())?, x)?,
