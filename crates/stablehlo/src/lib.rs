@@ -1,4 +1,4 @@
-//! StableHLO text, as JAX and PyTorch print it, read into Cotangent graphs.
+//! StableHLO text: as JAX and PyTorch print it, read into Cotangent graphs; and any graph as such text.
 //!
 //! ```
 //! let text = "func.func @main(%x: tensor<2xf64>) -> tensor<2xf64> {
@@ -10,13 +10,16 @@
 //! assert_eq!(y[0].to_f64(), [4.0, 9.0]);
 //! ```
 //! Reading is two steps: `parser` follows the grammar, `lower` the meaning. Both are linear in the text, recurse over
-//! nesting only, which is limited, and give errors with line, column and what was written there.
+//! nesting only, which is limited, and give errors with line, column and what was written there. [`write()`] goes back.
 
 mod ast;
 mod constant;
 mod lexer;
 mod lower;
 mod parser;
+mod write;
+
+pub use write::write;
 
 use cotangent_core::{Function, Result, bail};
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use super::frame::{Frame, attribute, find};
 use super::table::{How::By, Row, apply, find as find_op};
-use super::{callee, loops};
+use super::{callee, lapack, loops};
 use crate::ast::{Attr, Id, Operation, Region};
 use cotangent_core::ops::{Binary, Comparison, Switch, While};
 use cotangent_core::primitive::Vals;
@@ -159,7 +159,7 @@ fn custom_call(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     }
     // Operations of other dialects travel as custom calls: `mhlo.erf`, `stablehlo.dynamic_..`.
     let name = ["mhlo.", "chlo.", "stablehlo."].iter().find_map(|d| target.strip_prefix(d)).unwrap_or(target);
-    match find_op(name).filter(|_| name != "custom_call") {
+    match lapack::routine(target).or_else(|| find_op(name)).filter(|_| name != "custom_call") {
         Some(how) => apply(f, op, how),
         None => bail!(UnknownOperation, "the custom call `@{target}` is not supported"),
     }

@@ -27,7 +27,7 @@ fn reduction(b: Binary, dtype: DType) -> Option<Reduction> {
         (Binary::Min, false) => Reduction::Min,
         (Binary::And, false) => Reduction::And,
         (Binary::Or, false) => Reduction::Or,
-        (Binary::Xor, false) => Reduction::Xor,
+        (Binary::Xor, _) => Reduction::Xor,
         _ => return None,
     })
 }

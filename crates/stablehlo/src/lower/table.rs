@@ -1,7 +1,7 @@
 //! The operations by name.
 
 use super::frame::Frame;
-use super::{composite, control, elementwise, indexing, reduce, shape, sort, special};
+use super::{composite, control, elementwise, indexing, lapack, reduce, shape, sort, special};
 use crate::ast::Operation;
 use cotangent_core::ops::{Binary, Unary};
 use cotangent_core::primitive::Vals;
@@ -35,6 +35,7 @@ fn table() -> &'static FxHashMap<&'static str, How> {
             composite::TABLE,
             sort::TABLE,
             special::TABLE,
+            lapack::TABLE,
         ]
         .concat()
         .into_iter()

@@ -178,6 +178,49 @@ fn run(root: &Path, only: &str) -> BTreeMap<String, BTreeMap<&'static str, Optio
     out
 }
 
+/// A function as text, read again.
+fn again(f: Function) -> Result<Arc<Function>> {
+    let text = cotangent_stablehlo::write(&[Arc::new(f)])?;
+    Ok(cotangent_stablehlo::read(&text, Some("written.mlir"))?.main().clone())
+}
+
+/// Programs and their derivatives, written and read, give what they gave.
+#[test]
+fn what_is_written_reads_back_the_same() {
+    let (mut bad, mut written) = (Vec::new(), 0);
+    let only = std::env::var("ONLY").unwrap_or_default();
+    for folder in std::fs::read_dir(corpus()).expect("the corpus is a folder").filter_map(|e| Some(e.ok()?.path())) {
+        if !folder.join("case.json").exists() || !folder.to_string_lossy().contains(&only) {
+            continue;
+        }
+        let Ok(case) = Case::read(&folder) else { continue };
+        let (context, wrt) = (AdContext::default(), case.wrt());
+        let main = (*case.main).clone();
+        let mut check = |what: &str, f: Result<Function>, args: Result<Vec<Array>>| {
+            let (Ok(f), Ok(args)) = (f, args) else { return };
+            let Ok(want) = cotangent::run(&Arc::new(f.clone()), &args) else { return };
+            written += 1;
+            let got = match again(f).and_then(|g| cotangent::run(&g, &args)) {
+                Ok(y) => y,
+                // A loop that saves has no form there.
+                Err(e) if e.message().contains("write the loop as a scan") => return,
+                Err(e) => return bad.push(format!("{} {what}: {e}", folder.display())),
+            };
+            let tolerance = case.meta.get("tolerance").get("deriv");
+            let why = got.iter().zip(&want).find_map(|(a, b)| differ(a, b, tolerance));
+            bad.extend(why.map(|e| format!("{} {what}: {e}", folder.display())));
+        };
+        check("value", Ok(main.clone()), Ok(case.inputs()));
+        if wrt.is_empty() || !main.result_types().iter().any(|t| t.dtype.has_tangent()) {
+            continue;
+        }
+        check("jvp", ad::jvp(&context, &main, &wrt), Ok([case.inputs(), case.tangents()].concat()));
+        check("vjp", ad::vjp(&context, &main, &wrt), case.seeds().map(|s| [case.inputs(), s].concat()));
+    }
+    assert!(written > 100 || !only.is_empty(), "{written} programs were written");
+    assert!(bad.is_empty(), "{} of {written}:\n{}", bad.len(), bad.join("\n"));
+}
+
 #[test]
 fn corpus_passes_as_before() {
     let root = corpus();

@@ -1,0 +1,319 @@
+//! Linear algebra: `cholesky`, `triangular_solve`, and the routines of LAPACK as custom calls (`lapack_dgetrf_ffi`), with
+//! the names that other platforms have for them.
+//!
+//! A factorisation reads the triangle that it is told to read. `info` is zero, and 1 where a matrix is not positive
+//! definite. Signs and phases of eigenvectors and singular vectors are those of the core: programs that depend on them
+//! depend on the library that computed them.
+
+use super::frame::{Frame, attribute, find, one};
+use super::householder::{self, Reflectors};
+use super::table::{How::By, Row};
+use crate::ast::{Attr, Operation};
+use cotangent_core::ops::{Cholesky, Comparison, Eig, Eigh, Lu, Svd, TriangularSolve, Turn};
+use cotangent_core::primitive::{Val, Vals};
+use cotangent_core::{DType, Dim, Emit, Result, bail};
+
+pub const TABLE: &[Row] = &[
+    ("cholesky", By(cholesky)),
+    ("triangular_solve", By(triangular_solve)),
+    ("LuDecomposition", By(lu)),
+    ("Qr", By(|f, op| qr(f, op, 0, false))),
+    ("ProductOfElementaryHouseholderReflectors", By(product)),
+    ("Eigh", By(eigh)),
+    ("tridiagonal_solve_perturbed_ffi", By(tridiagonal)),
+];
+
+/// Routines without their element type.
+const ROUTINES: &[Row] = &[
+    ("potrf", By(potrf)),
+    ("trsm", By(trsm)),
+    ("getrf", By(getrf)),
+    ("geqrf", By(|f, op| qr(f, op, 0, false))),
+    ("geqp3", By(|f, op| qr(f, op, 0, true))),
+    ("gehrd", By(|f, op| qr(f, op, 1, false))),
+    ("sytrd", By(sytrd)),
+    ("hetrd", By(sytrd)),
+    ("orgqr", By(product)),
+    ("ungqr", By(product)),
+    ("ormqr", By(multiply)),
+    ("unmqr", By(multiply)),
+    ("syevd", By(syevd)),
+    ("heevd", By(syevd)),
+    ("gesdd", By(svd)),
+    ("gesvd", By(svd)),
+    ("geev", By(geev)),
+    ("gtsv", By(gtsv)),
+];
+
+/// The routine of this name, `lapack_dgetrf_ffi`.
+pub fn routine(target: &str) -> Option<super::table::How> {
+    let name = target.strip_prefix("lapack_")?.trim_end_matches("_ffi");
+    let name = name.strip_prefix(['s', 'd', 'c', 'z'])?;
+    ROUTINES.iter().find(|r| r.0 == name).map(|r| r.1)
+}
+
+/// An attribute of a call, in whichever place it stands.
+fn setting<'o, 't>(op: &'o Operation<'t>, name: &str) -> Option<&'o Attr<'t>> {
+    ["mhlo.backend_config", "backend_config"].iter().find_map(|p| op.attr(p)?.get(name)).or_else(|| op.attr(name))
+}
+
+/// An option, as the letter that LAPACK has for it.
+fn letter(op: &Operation<'_>, name: &str) -> Result<char> {
+    let code = setting(op, name).and_then(Attr::int).and_then(|i| u8::try_from(i).ok());
+    code.map(char::from).ok_or_else(|| attribute(op, name, "the code of a letter"))
+}
+
+/// The first `N` operands: some routines say their options as operands, too.
+fn first<const N: usize>(f: &Frame<'_>, op: &Operation<'_>) -> Result<[Val; N]> {
+    let x = f.operands(op)?;
+    match x.first_chunk::<N>() {
+        Some(x) => Ok(*x),
+        None => bail!(Arity, "`{}` takes {N} operands, got {}", op.name, x.len()),
+    }
+}
+
+/// The operands of a routine: matrices.
+fn matrices<const N: usize>(f: &Frame<'_>, op: &Operation<'_>) -> Result<[Val; N]> {
+    let x = first(f, op)?;
+    match f.cx().ty(x[0]).rank() {
+        0 | 1 => bail!(ShapeMismatch, "`{}` takes matrices, got {}", op.name, f.cx().ty(x[0])),
+        _ => Ok(x),
+    }
+}
+
+/// The Hermitian matrix of which one triangle is given.
+fn hermitian(cx: &dyn Emit, a: Val, lower: bool) -> Val {
+    let (whole, rest) = if lower { (cx.tril(a, 0), cx.tril(a, -1)) } else { (cx.triu(a, 0), cx.triu(a, 1)) };
+    cx.add(whole, cx.adjoint(rest))
+}
+
+fn factor(cx: &dyn Emit, a: Val, lower: bool) -> Val {
+    let l = cx.op(Cholesky, &[hermitian(cx, a, lower)]);
+    if lower { l } else { cx.adjoint(l) }
+}
+
+fn cholesky(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [a] = matrices(f, op)?;
+    let lower = op.attr("lower").and_then(Attr::bool) != Some(false);
+    one(factor(f.cx(), a, lower))
+}
+
+/// No failure.
+fn fine(f: &Frame<'_>, op: &Operation<'_>, k: usize) -> Result<Val> {
+    Ok(f.cx().zeros(&f.result(op, k)?))
+}
+
+fn potrf(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [a] = matrices(f, op)?;
+    let cx = f.cx();
+    let l = factor(cx, a, letter(op, "uplo")? == 'L');
+    let (rank, info) = (cx.ty(l).rank(), f.result(op, 1)?);
+    let bad = cx.reduce_any(cx.is_nan(l), &[rank - 2, rank - 1]);
+    Ok(Vals::from_slice(&[l, cx.convert(bad, info.dtype)]))
+}
+
+fn triangular_solve(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [a, b] = matrices(f, op)?;
+    let is = |name: &str, default: bool| op.attr(name).map_or(Some(default), Attr::bool);
+    let turn = match op.attr("transpose_a").and_then(Attr::word) {
+        Some("TRANSPOSE") => Turn::Transpose,
+        Some("ADJOINT") => Turn::Adjoint,
+        None | Some("NO_TRANSPOSE") => Turn::None,
+        _ => return Err(attribute(op, "transpose_a", "one of NO_TRANSPOSE, TRANSPOSE, ADJOINT")),
+    };
+    match (is("left_side", true), is("lower", true), is("unit_diagonal", false)) {
+        (Some(left), Some(lower), Some(unit)) => {
+            one(f.cx().triangular_solve(a, b, TriangularSolve { left, lower, unit, turn }))
+        }
+        _ => Err(attribute(op, "left_side", "a boolean, like lower and unit_diagonal")),
+    }
+}
+
+fn trsm(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [a, b] = matrices(f, op)?;
+    let how = TriangularSolve {
+        left: letter(op, "side")? == 'L',
+        lower: letter(op, "uplo")? == 'L',
+        unit: letter(op, "diag")? == 'U',
+        turn: match letter(op, "trans_x")? {
+            'T' => Turn::Transpose,
+            'C' => Turn::Adjoint,
+            _ => Turn::None,
+        },
+    };
+    one(f.cx().triangular_solve(a, b, how))
+}
+
+/// Exchanges count from 1.
+fn getrf(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [a] = matrices(f, op)?;
+    let (cx, y) = (f.cx(), f.cx().emit(Lu.into(), &[a]));
+    let pivots = cx.add(y[1], cx.full_like(y[1], 1i64));
+    Ok(Vals::from_slice(&[y[0], pivots, fine(f, op, 2)?]))
+}
+
+/// Packed factors, exchanges that count from 0, and the permutation.
+fn lu(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [a] = matrices(f, op)?;
+    Ok(f.cx().emit(Lu.into(), &[a]))
+}
+
+/// `geqrf`, `gehrd`: packed reflectors, their factors, and success where the routine says it; `geqp3` has exchanged columns
+/// in the second place.
+fn qr(f: &Frame<'_>, op: &Operation<'_>, offset: usize, pivoted: bool) -> Result<Vals> {
+    let [a] = matrices(f, op)?;
+    let r = Reflectors { offset, pivoted };
+    let [packed, taus, columns] = r.reduce(f.cx(), a)?;
+    let mut y = if pivoted {
+        let places = f.result(op, 1)?;
+        let from_one = f.cx().add(columns, f.cx().full_like(columns, 1i64));
+        Vals::from_slice(&[packed, f.cx().convert(from_one, places.dtype), taus])
+    } else {
+        Vals::from_slice(&[packed, taus])
+    };
+    if y.len() < op.count as usize {
+        y.push(fine(f, op, y.len())?);
+    }
+    Ok(y)
+}
+
+/// A symmetric matrix made tridiagonal is one made Hessenberg.
+fn sytrd(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [a] = matrices(f, op)?;
+    let cx = f.cx();
+    if letter(op, "uplo")? != 'L' {
+        bail!(UnknownOperation, "`{}` is supported for the lower triangle", op.name);
+    }
+    let [packed, taus, _] = Reflectors { offset: 1, pivoted: false }.reduce(cx, hermitian(cx, a, true))?;
+    let (ty, real) = (cx.ty(packed), f.result(op, 1)?.dtype);
+    let last = ty.rank() - 1;
+    let below = cx.slice_axis(
+        cx.slice_axis(packed, last - 1, 1usize, ty.shape[last].clone()),
+        last,
+        0usize,
+        ty.shape[last].affine(1, -1),
+    );
+    let number = |v: Val| if cx.ty(v).dtype.is_complex() { cx.real(v) } else { v };
+    let diagonal = |v: Val| cx.convert(number(cx.diagonal(v)), real);
+    Ok(Vals::from_slice(&[packed, diagonal(packed), diagonal(below), taus, fine(f, op, 4)?]))
+}
+
+/// The first columns of the product of reflectors.
+fn product(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [a, taus] = matrices(f, op)?;
+    let ty = f.cx().ty(a);
+    let eye = f.cx().select(householder::diagonal(f.cx(), &ty), f.cx().full(&ty, 1i64), f.cx().zeros(&ty));
+    one(householder::apply(f.cx(), a, taus, eye, true, false)?)
+}
+
+/// The product of reflectors, or its adjoint, times a matrix.
+fn multiply(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [a, taus, c] = matrices(f, op)?;
+    let is = |name: &str| setting(op, name).and_then(Attr::bool).unwrap_or(false);
+    let turned = is("transpose");
+    one(householder::apply(f.cx(), a, taus, c, is("left"), turned)?)
+}
+
+/// Eigenvectors and eigenvalues of the Hermitian matrix of which one triangle is given.
+fn decomposed(f: &Frame<'_>, a: Val, lower: bool, vectors: bool) -> (Val, Val) {
+    let cx = f.cx();
+    let y = cx.emit(Eigh { vectors }.into(), &[hermitian(cx, a, lower)]);
+    match y[..] {
+        [w, v] => (v, w),
+        _ => (a, y[0]),
+    }
+}
+
+fn syevd(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [a] = matrices(f, op)?;
+    let (v, w) = decomposed(f, a, letter(op, "uplo")? == 'L', letter(op, "mode")? == 'V');
+    Ok(Vals::from_slice(&[v, w, fine(f, op, 2)?]))
+}
+
+/// As it is called on other platforms: the first number of the configuration says which triangle.
+fn eigh(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [a] = matrices(f, op)?;
+    let upper = find(op, &["backend_config"]).and_then(Attr::word).is_some_and(|c| c.starts_with('0'));
+    let (v, w) = decomposed(f, a, !upper, true);
+    Ok(Vals::from_slice(&[v, w]))
+}
+
+/// The operand's place, singular values, vectors on both sides, success.
+fn svd(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [a] = matrices(f, op)?;
+    let cx = f.cx();
+    let (vectors, full) = match letter(op, "mode")? {
+        'N' => (false, false),
+        'A' => (true, true),
+        _ => (true, false),
+    };
+    let y = cx.emit(Svd { vectors, full }.into(), &[a]);
+    let (u, s, v) = match y[..] {
+        [u, s, v] => (u, s, v),
+        _ => (cx.zeros(&f.result(op, 2)?), y[0], cx.zeros(&f.result(op, 3)?)),
+    };
+    Ok(Vals::from_slice(&[a, s, u, v, fine(f, op, 4)?]))
+}
+
+/// Eigenvalues (of a real matrix in two parts), left and right eigenvectors, success.
+fn geev(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [a] = matrices(f, op)?;
+    let (cx, real) = (f.cx(), !f.cx().ty(a).dtype.is_complex());
+    let (left, right) = (letter(op, "compute_left")? == 'V', letter(op, "compute_right")? == 'V');
+    let y = cx.emit(Eig { vectors: left || right }.into(), &[a]);
+    let w = y[0];
+    let mut out = if real { vec![cx.real(w), cx.imag(w)] } else { vec![w] };
+    let k = out.len();
+    let nothing = |k: usize| Ok::<Val, cotangent_core::Error>(cx.zeros(&f.result(op, k)?));
+    // Rows of the inverse are left eigenvectors, but for their lengths.
+    out.push(match y.get(1).filter(|_| left) {
+        Some(&v) => {
+            let u = cx.adjoint(cx.inv(v));
+            let ty = cx.ty(u);
+            let rows = ty.rank() - 2;
+            let length = cx.sqrt(cx.reduce_sum(cx.abs2(u), &[rows]));
+            let length = cx.spread(length, &ty.with_dtype(ty.dtype.real()), &[rows]);
+            cx.div(u, cx.convert(length, ty.dtype))
+        }
+        None => nothing(k)?,
+    });
+    out.push(match y.get(1).filter(|_| right) {
+        Some(&v) => v,
+        None => nothing(k + 1)?,
+    });
+    out.push(fine(f, op, k + 2)?);
+    Ok(out.into())
+}
+
+/// Three diagonals as a matrix: `dl[0]` and `du[n - 1]` are not used.
+fn banded(cx: &dyn Emit, dl: Val, d: Val, du: Val) -> Val {
+    let ty = cx.ty(d);
+    let n = ty.shape[ty.rank() - 1].clone();
+    let square = ty.batched(&n);
+    let shape: Vec<Dim> = ty.shape.iter().cloned().chain([n]).collect();
+    let square = square.with_shape(shape);
+    let rank = square.rank();
+    let index = square.with_dtype(DType::I64);
+    let distance = cx.sub(cx.iota(&index, rank - 1), cx.iota(&index, rank - 2));
+    // Element i of a diagonal stands in row i.
+    let rows: Vec<usize> = (0..rank - 1).collect();
+    let part = |v: Val, k: i64| {
+        let here = cx.compare(distance, Comparison::Eq, cx.full(&index, k));
+        cx.select(here, cx.broadcast_in_dim(v, &square.shape, &rows), cx.zeros(&square))
+    };
+    cx.add(cx.add(part(dl, -1), part(d, 0)), part(du, 1))
+}
+
+fn tridiagonal(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [dl, d, du, b] = first(f, op)?;
+    one(f.cx().solve(banded(f.cx(), dl, d, du), b))
+}
+
+/// The diagonals, the solution, success.
+fn gtsv(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [dl, d, du, b] = first(f, op)?;
+    let cx = f.cx();
+    // Every diagonal has as many elements as the main one.
+    let x = cx.solve(banded(cx, dl, d, du), b);
+    Ok(Vals::from_slice(&[dl, d, du, x, fine(f, op, 4)?]))
+}

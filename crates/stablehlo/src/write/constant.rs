@@ -1,0 +1,106 @@
+//! Constants: lists of short decimals that read back to the same bits, bits in hexadecimal where there is no decimal,
+//! bytes in memory order where there are many.
+
+use super::{Text, show};
+use cotangent_core::dtype::Kind;
+use cotangent_core::ops::{Constant, Value};
+use cotangent_core::primitive::Vals;
+use cotangent_core::{Array, DType, Dim, Emit, Result, Scalar, Type, Wide, bf16, f16};
+
+/// Constants with more elements are blobs.
+const LISTED: usize = 32;
+
+pub fn write(t: &Text<'_>, c: &Constant) -> Result<Vals> {
+    let known = c.ty.shape.as_const();
+    let text = match &c.value {
+        Value::Dense(a) => dense(a),
+        Value::Splat(_) if known.as_ref().is_some_and(|s| s.contains(&0)) => "dense<>".into(),
+        Value::Splat(s) if known.is_some() => format!("dense<{}>", scalar(*s, c.ty.dtype)),
+        value => return spread(t, value, &c.ty),
+    };
+    Ok(t.line(&format!("stablehlo.constant {text} : {}", show(&c.ty)), vec![c.ty.clone()]))
+}
+
+/// A number or an extent, repeated to a shape that is known when the program runs.
+fn spread(t: &Text<'_>, value: &Value, ty: &Type) -> Result<Vals> {
+    let cx: &dyn Emit = t;
+    let one = match value {
+        Value::Extent(d) => cx.convert(t.extent_value(d)?, ty.dtype),
+        Value::Splat(s) => cx.op(Constant::splat(Type::scalar(ty.dtype), *s), &[]),
+        Value::Dense(a) => cx.constant(a.clone()),
+    };
+    let shape: &[Dim] = &ty.shape;
+    Ok(Vals::from_slice(&[cx.broadcast_in_dim(one, shape, &[])]))
+}
+
+fn scalar(s: Scalar, dtype: DType) -> String {
+    match s {
+        Scalar::I(i) if dtype == DType::Bool => (i != 0).to_string(),
+        Scalar::I(i) => i.to_string(),
+        Scalar::F(x) => float(x, dtype),
+        Scalar::C(z) => format!("({}, {})", float(z.re, dtype.real()), float(z.im, dtype.real())),
+    }
+}
+
+/// A float with a point, or its bits.
+fn float(x: f64, dtype: DType) -> String {
+    if !x.is_finite() {
+        return match dtype {
+            DType::F16 => format!("0x{:04X}", f16::from_f64(x).to_bits()),
+            DType::BF16 => format!("0x{:04X}", bf16::from_f64(x).to_bits()),
+            DType::F32 => format!("0x{:08X}", (x as f32).to_bits()),
+            _ => format!("0x{:016X}", x.to_bits()),
+        };
+    }
+    let text = if dtype == DType::F64 { format!("{x:?}") } else { format!("{:?}", x as f32) };
+    match text.split_once('e') {
+        Some((mantissa, power)) if !mantissa.contains('.') => format!("{mantissa}.0e{power}"),
+        _ => text,
+    }
+}
+
+fn dense(a: &Array) -> String {
+    let (dtype, shape) = (a.dtype(), a.shape());
+    if a.is_empty() {
+        return "dense<>".into();
+    }
+    let wide = a.wide();
+    if a.len() > LISTED && dtype != DType::Bool {
+        let hex: String = bytes(&wide, dtype).iter().map(|b| format!("{b:02X}")).collect();
+        return format!("dense<\"0x{hex}\">");
+    }
+    let at = |k: usize| match &wide {
+        Wide::F(v) => scalar(Scalar::F(v[k]), dtype),
+        Wide::C(v) => scalar(Scalar::C(v[k]), dtype),
+        Wide::I(v) => scalar(Scalar::I(v[k]), dtype),
+    };
+    format!("dense<{}>", nested(shape, 0, &at))
+}
+
+/// Lists in lists, for the elements from `from` on.
+fn nested(shape: &[usize], from: usize, at: &dyn Fn(usize) -> String) -> String {
+    match shape {
+        [] => at(from),
+        [n, rest @ ..] => {
+            let step: usize = rest.iter().product();
+            let parts: Vec<String> = (0..*n).map(|k| nested(rest, from + k * step, at)).collect();
+            format!("[{}]", parts.join(", "))
+        }
+    }
+}
+
+/// Elements as bytes, little-endian.
+fn bytes(w: &Wide, dtype: DType) -> Vec<u8> {
+    let float = |x: f64| match dtype.real() {
+        DType::F16 => f16::from_f64(x).to_le_bytes().to_vec(),
+        DType::BF16 => bf16::from_f64(x).to_le_bytes().to_vec(),
+        DType::F32 => (x as f32).to_le_bytes().to_vec(),
+        _ => x.to_le_bytes().to_vec(),
+    };
+    debug_assert!(dtype.kind() != Kind::Bool);
+    match w {
+        Wide::F(v) => v.iter().flat_map(|&x| float(x)).collect(),
+        Wide::C(v) => v.iter().flat_map(|z| [float(z.re), float(z.im)].concat()).collect(),
+        Wide::I(v) => v.iter().flat_map(|i| i.to_le_bytes()[..dtype.size()].to_vec()).collect(),
+    }
+}

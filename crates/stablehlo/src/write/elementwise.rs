@@ -1,0 +1,173 @@
+//! Elementwise operations: the reader's table, read the other way, and formulas for those that StableHLO has no name for.
+
+use super::{Text, show};
+use crate::lower::elementwise::TABLE;
+use crate::lower::table::How;
+use cotangent_core::dtype::Kind;
+use cotangent_core::ops::{Binary, Comparison, Polygamma, Unary};
+use cotangent_core::primitive::{Val, Vals};
+use cotangent_core::{DType, Emit, Result, Type, bail};
+
+/// Names of the dialect `chlo`.
+const CHLO: &[&str] = &[
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "conj",
+    "cosh",
+    "digamma",
+    "erf",
+    "erf_inv",
+    "erfc",
+    "lgamma",
+    "next_after",
+    "polygamma",
+    "sinh",
+    "zeta",
+    "bessel_i1e",
+];
+
+/// A name with its dialect.
+fn full(name: &str) -> String {
+    if CHLO.contains(&name) { format!("chlo.{name}") } else { format!("stablehlo.{name}") }
+}
+
+fn named(how: impl Fn(&How) -> bool) -> Option<String> {
+    TABLE.iter().find(|(_, h)| how(h)).map(|(n, _)| full(n))
+}
+
+pub fn unary(t: &Text<'_>, op: Unary, x: Val, y: Vec<Type>) -> Result<Vals> {
+    let cx: &dyn Emit = t;
+    let dtype = cx.ty(x).dtype;
+    let number = |v: f64| cx.full_like(x, v);
+    let written = match op {
+        Unary::StopGradient => x,
+        Unary::Conj | Unary::Real if !dtype.is_complex() => x,
+        Unary::Imag if !dtype.is_complex() => number(0.0),
+        Unary::Conj => cx.complex(cx.real(x), cx.neg(cx.imag(x))),
+        Unary::Trunc => cx.select(cx.compare(x, Comparison::Lt, number(0.0)), cx.ceil(x), cx.floor(x)),
+        Unary::Real => return Ok(t.plain("stablehlo.real", &[x], y)),
+        Unary::Imag => return Ok(t.plain("stablehlo.imag", &[x], y)),
+        // Part by part: a complex product would mix infinite parts.
+        Unary::Exp2 if dtype.is_complex() => cx.exp(parts(cx, x, |cx, v| cx.scale_by(std::f64::consts::LN_2, v))),
+        Unary::Log2 if dtype.is_complex() => parts(cx, cx.log(x), |cx, v| cx.scale_by(std::f64::consts::LOG2_E, v)),
+        Unary::Exp2 => cx.op(Binary::Pow, &[number(2.0), x]),
+        Unary::Log2 => cx.div(cx.log(x), number(std::f64::consts::LN_2)),
+        Unary::OneMinusSquare => cx.mul(cx.sub(number(1.0), x), cx.add(number(1.0), x)),
+        Unary::IsNan if dtype.is_complex() => cx.or(cx.is_nan(cx.real(x)), cx.is_nan(cx.imag(x))),
+        Unary::IsNan => cx.compare(x, Comparison::Ne, x),
+        Unary::IsFinite if dtype.is_complex() => {
+            let finite = |v: Val| cx.op(Unary::IsFinite, &[v]);
+            cx.and(finite(cx.real(x)), finite(cx.imag(x)))
+        }
+        _ => match named(|h| matches!(h, How::Unary(u) if *u == op)) {
+            Some(name) => return Ok(t.plain(&name, &[x], y)),
+            None => bail!(UnknownOperation, "`{}` has no StableHLO form", op.def().name),
+        },
+    };
+    Ok(Vals::from_slice(&[written]))
+}
+
+/// The same of the real and the imaginary part.
+fn parts(cx: &dyn Emit, x: Val, f: fn(&dyn Emit, Val) -> Val) -> Val {
+    cx.complex(f(cx, cx.real(x)), f(cx, cx.imag(x)))
+}
+
+pub fn binary(t: &Text<'_>, op: Binary, x: &[Val], y: Vec<Type>) -> Result<Vals> {
+    let cx: &dyn Emit = t;
+    let zero_where = |v: Val, other: Val| {
+        let zero = cx.full_like(v, 0i64);
+        cx.select(cx.compare(v, Comparison::Eq, zero), zero, other)
+    };
+    let written = match op {
+        Binary::Xlogy => zero_where(x[0], cx.mul(x[0], cx.log(x[1]))),
+        Binary::MulStrongZero => zero_where(x[1], cx.mul(x[0], x[1])),
+        _ => match named(|h| matches!(h, How::Binary(b) if *b == op)) {
+            Some(name) => return Ok(t.plain(&name, x, y)),
+            None => bail!(UnknownOperation, "`{}` has no StableHLO form", op.def().name),
+        },
+    };
+    Ok(Vals::from_slice(&[written]))
+}
+
+/// What follows `compare`: how elements of this type are compared.
+fn kind(d: DType) -> &'static str {
+    match d.kind() {
+        Kind::Float | Kind::Complex => "FLOAT",
+        Kind::Int if d.is_signed() => "SIGNED",
+        _ => "UNSIGNED",
+    }
+}
+
+fn word(c: Comparison) -> &'static str {
+    ["EQ", "NE", "LT", "LE", "GT", "GE"][c as usize]
+}
+
+pub fn compare(t: &Text<'_>, c: Comparison, x: &[Val], y: Vec<Type>) -> Vals {
+    compare_as(t, c, x, y, kind(t.ty(x[0]).dtype))
+}
+
+/// A comparison in total order, if the type has NaN.
+pub fn total(t: &Text<'_>, c: Comparison, a: Val, b: Val) -> Val {
+    let ty = t.ty(a);
+    let kind = if ty.dtype.is_float() { "TOTALORDER" } else { kind(ty.dtype) };
+    compare_as(t, c, &[a, b], vec![ty.with_dtype(DType::Bool)], kind)[0]
+}
+
+fn compare_as(t: &Text<'_>, c: Comparison, x: &[Val], y: Vec<Type>, kind: &str) -> Vals {
+    let text = format!("stablehlo.compare {}, {}, {kind} : {}", word(c), t.list(x), t.signature(x, &y));
+    t.line(&text, y)
+}
+
+pub fn select(t: &Text<'_>, x: &[Val], y: Vec<Type>) -> Vals {
+    let text = format!("stablehlo.select {} : {}, {}", t.list(x), show(&t.ty(x[0])), show(&y[0]));
+    t.line(&text, y)
+}
+
+/// `x^n` by repeated squaring.
+pub fn integer_pow(t: &Text<'_>, x: Val, n: i64) -> Vals {
+    let cx: &dyn Emit = t;
+    let (mut power, mut left, mut y) = (x, n.unsigned_abs(), None);
+    while left > 0 {
+        if left & 1 == 1 {
+            y = Some(y.map_or(power, |y| cx.mul(y, power)));
+        }
+        left >>= 1;
+        if left > 0 {
+            power = cx.mul(power, power);
+        }
+    }
+    let one = || cx.full_like(x, 1i64);
+    let y = y.unwrap_or_else(one);
+    Vals::from_slice(&[if n < 0 { cx.div(one(), y) } else { y }])
+}
+
+pub fn polygamma(t: &Text<'_>, p: &Polygamma, x: Val, y: Vec<Type>) -> Vals {
+    let cx: &dyn Emit = t;
+    if p.order == 0 {
+        return Vals::from_slice(&[cx.op(Unary::Digamma, &[x])]);
+    }
+    let order = cx.full_like(x, f64::from(p.order));
+    t.plain("chlo.polygamma", &[order, x], y)
+}
+
+/// To reals goes the real part, to booleans what is not zero.
+pub fn convert(t: &Text<'_>, x: Val, y: Vec<Type>) -> Vals {
+    let cx: &dyn Emit = t;
+    let (from, to) = (cx.ty(x).dtype, y[0].dtype);
+    if from == to {
+        return Vals::from_slice(&[x]);
+    }
+    if from.is_complex() && to == DType::Bool {
+        return Vals::from_slice(&[cx.compare(x, Comparison::Ne, cx.full_like(x, 0.0))]);
+    }
+    let x = if from.is_complex() && !to.is_complex() { cx.real(x) } else { x };
+    if cx.ty(x).dtype == to {
+        return Vals::from_slice(&[x]);
+    }
+    let text = format!("stablehlo.convert {} : {}", t.name(x), t.signature(&[x], &y));
+    t.line(&text, y)
+}

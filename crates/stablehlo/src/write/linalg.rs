@@ -1,0 +1,356 @@
+//! Linear algebra: `cholesky` and `triangular_solve`, and calls of LAPACK as JAX writes them for the CPU. Signs, phases and
+//! the order of eigenvalues are then made those of the core.
+
+use super::{Text, show, tuple};
+use cotangent_core::ops::{
+    Bounds, Comparison, Eig, Eigh, Guard, Op, Qr, Reduction, Scan, Svd, TriangularSolve, Turn, Unary,
+};
+use cotangent_core::primitive::{Val, Vals};
+use cotangent_core::{DType, Dim, Emit, Result, Type, bail};
+use std::sync::Arc;
+
+/// Writes an operation of linear algebra; `None` for any other.
+pub fn write(t: &Text<'_>, op: &Op, x: &[Val], y: &[Type]) -> Result<Option<Vals>> {
+    let cx: &dyn Emit = t;
+    let routine = matches!(op, Op::Lu(_) | Op::Qr(_) | Op::Eigh(_) | Op::Svd(_) | Op::Eig(_));
+    let empty = |ty: &Type| ty.shape.iter().any(|d| d.is(0));
+    if routine && empty(&t.ty(x[0])) {
+        // Nothing to factor: what has elements is orthogonal.
+        let each = |ty: &Type| match &ty.shape[..] {
+            [.., n, m] if n == m && !empty(ty) => cx.broadcast_to(cx.eye(ty.dtype, n), &ty.shape),
+            _ => cx.zeros(ty),
+        };
+        return Ok(Some(y.iter().map(each).collect()));
+    }
+    Ok(Some(match op {
+        Op::Cholesky(_) => one(cholesky(t, x[0])),
+        Op::TriangularSolve(s) => triangular_solve(t, s, x, y),
+        Op::Lu(_) => lu(t, x[0])?,
+        Op::Solve(_) => one(solve(t, x[0], x[1])?),
+        Op::Det(_) => {
+            let (diagonal, odd) = pivots(t, x[0])?;
+            let p = cx.reduce(Reduction::Prod, diagonal, &[cx.ty(diagonal).rank() - 1]);
+            one(cx.select(odd, cx.neg(p), p))
+        }
+        Op::Slogdet(_) => {
+            let (diagonal, odd) = pivots(t, x[0])?;
+            let last = [cx.ty(diagonal).rank() - 1];
+            let sign = cx.reduce(Reduction::Prod, cx.op(Unary::Sign, &[diagonal]), &last);
+            let size = cx.reduce_sum(cx.log(cx.abs(diagonal)), &last);
+            Vals::from_slice(&[cx.select(odd, cx.neg(sign), sign), size])
+        }
+        Op::Qr(q) => qr(t, q, x[0], y)?,
+        Op::Eigh(e) => eigh(t, e, x[0], y)?,
+        Op::Svd(s) => svd(t, s, x[0], y)?,
+        Op::Eig(e) => eig(t, e, x[0], y)?,
+        Op::Guard(g) => one(guard(cx, g, x)),
+        _ => return Ok(None),
+    }))
+}
+
+fn one(v: Val) -> Vals {
+    Vals::from_slice(&[v])
+}
+
+/// A value per matrix, or per vector, repeated along what follows.
+fn leading(cx: &dyn Emit, v: Val, like: &Type) -> Val {
+    let dims: Vec<usize> = (0..cx.ty(v).rank()).collect();
+    cx.broadcast_in_dim(v, &like.shape, &dims)
+}
+
+/// Numbers of the last axis, one for each column.
+fn on_columns(cx: &dyn Emit, v: Val, like: &Type) -> Val {
+    let rank = like.rank();
+    let dims: Vec<usize> = (0..rank - 2).chain([rank - 1]).collect();
+    cx.broadcast_in_dim(v, &like.shape, &dims)
+}
+
+fn guard(cx: &dyn Emit, _: &Guard, x: &[Val]) -> Val {
+    let ty = cx.ty(x[0]);
+    cx.select(leading(cx, x[1], &ty), x[0], cx.full(&ty, f64::NAN))
+}
+
+fn symmetric(cx: &dyn Emit, a: Val) -> Val {
+    let sum = cx.add(a, cx.adjoint(a));
+    cx.mul(sum, cx.full_like(sum, 0.5))
+}
+
+fn cholesky(t: &Text<'_>, a: Val) -> Val {
+    let cx: &dyn Emit = t;
+    let ty = cx.ty(a);
+    let h = symmetric(cx, a);
+    let l = t.line(&format!("stablehlo.cholesky {}, lower = true : {}", t.name(h), show(&ty)), vec![ty.clone()])[0];
+    let l = cx.tril(l, 0);
+    let rank = ty.rank();
+    let bad = cx.reduce_any(cx.is_nan(l), &[rank - 2, rank - 1]);
+    cx.select(leading(cx, bad, &ty), cx.full(&ty, f64::NAN), l)
+}
+
+fn triangular_solve(t: &Text<'_>, s: &TriangularSolve, x: &[Val], y: &[Type]) -> Vals {
+    let turn = match s.turn {
+        Turn::None => "NO_TRANSPOSE",
+        Turn::Transpose => "TRANSPOSE",
+        Turn::Adjoint => "ADJOINT",
+    };
+    let text = format!(
+        "\"stablehlo.triangular_solve\"({}) <{{left_side = {}, lower = {}, transpose_a = #stablehlo<transpose {turn}>, \
+         unit_diagonal = {}}}> : {}",
+        t.list(x),
+        s.left,
+        s.lower,
+        s.unit,
+        t.signature(x, y)
+    );
+    t.line(&text, y.to_vec())
+}
+
+/// Column-major matrices, row-major anything else: `dense<[0, 1]> : tensor<2xindex>`.
+fn layout(ty: &Type, batch: usize) -> String {
+    let rank = ty.rank();
+    let mut order: Vec<usize> = (0..rank).rev().collect();
+    if rank == batch + 2 {
+        order.swap(0, 1);
+    }
+    let list = match &order[..] {
+        [] => String::new(),
+        [k] => k.to_string(),
+        v => format!("[{}]", super::numbers(v)),
+    };
+    format!("dense<{list}> : tensor<{rank}xindex>")
+}
+
+/// A routine of LAPACK; `real` and `complex` are its names.
+fn call(t: &Text<'_>, real: &str, complex: &str, config: &str, x: &[Val], y: Vec<Type>) -> Result<Vals> {
+    let ty = t.ty(x[0]);
+    let (letter, name) = match ty.dtype {
+        DType::F32 => ('s', real),
+        DType::F64 => ('d', real),
+        DType::C64 => ('c', complex),
+        DType::C128 => ('z', complex),
+        d => bail!(DTypeMismatch, "`{real}` of {d} has no StableHLO form"),
+    };
+    let batch = ty.rank() - 2;
+    let layouts = |types: &[Type]| types.iter().map(|t| layout(t, batch)).collect::<Vec<_>>().join(", ");
+    let types = t.types(x);
+    let text = format!(
+        "stablehlo.custom_call @lapack_{letter}{name}_ffi({}) {{backend_config = \"\", mhlo.backend_config = {{{config}}}, \
+         mhlo.frontend_attributes = {{num_batch_dims = \"{batch}\"}}, operand_layouts = [{}], result_layouts = [{}]}} : ({}) -> {}",
+        t.list(x),
+        layouts(&types),
+        layouts(&y),
+        super::shown(&types),
+        tuple(&y)
+    );
+    Ok(t.line(&text, y))
+}
+
+/// Leading extents, and those of the matrix.
+fn extents(ty: &Type) -> Result<(Vec<Dim>, usize, usize)> {
+    match &ty.shape[..] {
+        [lead @ .., m, n] => match (m.as_const(), n.as_const()) {
+            (Some(m), Some(n)) => Ok((lead.to_vec(), m, n)),
+            _ => bail!(UnknownOperation, "a factorisation of {ty}, whose extents are not known, has no StableHLO form"),
+        },
+        _ => bail!(ShapeMismatch, "a factorisation of {ty}, which is not a matrix"),
+    }
+}
+
+/// A type with these leading extents and then these.
+fn of(dtype: DType, lead: &[Dim], rest: &[usize]) -> Type {
+    Type::new(dtype, lead.iter().cloned().chain(rest.iter().map(|&n| Dim::Const(n))).collect::<Vec<_>>())
+}
+
+/// Packed factors, exchanges from 0, the permutation.
+fn lu(t: &Text<'_>, a: Val) -> Result<Vals> {
+    let cx: &dyn Emit = t;
+    let ty = cx.ty(a);
+    let (lead, m, n) = extents(&ty)?;
+    let k = m.min(n);
+    let results = vec![ty, of(DType::I32, &lead, &[k]), of(DType::I32, &lead, &[])];
+    let y = call(t, "getrf", "getrf", "", &[a], results)?;
+    let exchanges = cx.sub(y[1], cx.full_like(y[1], 1i64));
+    let order = of(DType::I32, &lead, &[m]);
+    let (rank, number) = (order.rank(), Type::scalar(DType::I32));
+    let b = cx.nested("exchange");
+    let (perm, step, with) =
+        (b.param(order.clone(), None), b.param(number, None), b.param(of(DType::I32, &lead, &[]), None));
+    let inner: &dyn Emit = &b;
+    let here = inner.iota(&order, rank - 1);
+    let at = |v: Val| inner.compare(here, Comparison::Eq, v);
+    let (first, second) = (at(inner.broadcast_in_dim(step, &order.shape, &[])), at(leading(inner, with, &order)));
+    let read = |mask: Val| {
+        let only = inner.select(mask, perm, inner.zeros(&order));
+        leading(inner, inner.reduce_sum(only, &[rank - 1]), &order)
+    };
+    let next = inner.select(first, read(second), inner.select(second, read(first), perm));
+    let body = Arc::new(b.finish(&[next])?);
+    let steps = Dim::Const(k);
+    let numbers = cx.iota(&Type::new(DType::I32, vec![steps.clone()]), 0);
+    let stacked = cx.transpose(exchanges, &std::iter::once(rank - 1).chain(0..rank - 1).collect::<Vec<_>>());
+    let scan = Scan { body, length: steps, reverse: false, consts: 0, carry: 1 };
+    let perm = cx.op(scan, &[cx.iota(&order, rank - 1), numbers, stacked]);
+    Ok(Vals::from_slice(&[y[0], exchanges, perm]))
+}
+
+fn solve(t: &Text<'_>, a: Val, b: Val) -> Result<Val> {
+    let cx: &dyn Emit = t;
+    let y = lu(t, a)?;
+    t.sound()?;
+    let ty = cx.ty(b);
+    let rank = ty.rank();
+    let rows: Vec<usize> = (0..rank - 1).collect();
+    let index = cx.broadcast_in_dim(y[2], &ty.shape, &rows);
+    let b = cx.take_along_axis(b, index, rank - 2, Bounds::Clip);
+    let lower = TriangularSolve { left: true, lower: true, unit: true, turn: Turn::None };
+    let x = cx.triangular_solve(y[0], b, lower);
+    Ok(cx.triangular_solve(y[0], x, TriangularSolve { lower: false, unit: false, ..lower }))
+}
+
+/// The diagonal of `U`, and whether the number of exchanges is odd.
+fn pivots(t: &Text<'_>, a: Val) -> Result<(Val, Val)> {
+    let cx: &dyn Emit = t;
+    let y = lu(t, a)?;
+    t.sound()?;
+    let ty = cx.ty(y[1]);
+    let last = ty.rank() - 1;
+    let moved = cx.compare(y[1], Comparison::Ne, cx.iota(&ty, last));
+    let count = cx.reduce_sum(cx.convert(moved, DType::I32), &[last]);
+    let odd = cx.compare(cx.and(count, cx.full_like(count, 1i64)), Comparison::Eq, cx.full_like(count, 1i64));
+    Ok((cx.diagonal(y[0]), odd))
+}
+
+/// The diagonal of `R` is positive for complex matrices.
+fn qr(t: &Text<'_>, q: &Qr, a: Val, y: &[Type]) -> Result<Vals> {
+    let cx: &dyn Emit = t;
+    let ty = cx.ty(a);
+    let (lead, m, n) = extents(&ty)?;
+    let (k, last) = (m.min(n), ty.rank() - 1);
+    let packed = call(t, "geqrf", "geqrf", "", &[a], vec![ty.clone(), of(ty.dtype, &lead, &[k])])?;
+    let wide = if q.complete { m } else { k };
+    let columns = match wide > n {
+        true => {
+            let mut high = vec![0; last + 1];
+            high[last] = (wide - n) as i64;
+            cx.pad_zeros(packed[0], &vec![0; last + 1], &high, &vec![0; last + 1])
+        }
+        false => cx.slice_axis(packed[0], last, 0usize, wide),
+    };
+    let mut ortho = call(t, "orgqr", "ungqr", "", &[columns, packed[1]], vec![y[0].clone()])?[0];
+    let mut r = cx.triu(cx.slice_axis(packed[0], last - 1, 0usize, wide), 0);
+    if ty.dtype.is_complex() {
+        let d = cx.real(cx.diagonal(r));
+        let down = cx.compare(d, Comparison::Lt, cx.full_like(d, 0.0));
+        let missing = wide - k;
+        let down = match missing {
+            0 => down,
+            _ => {
+                let rest = of(DType::Bool, &lead, &[missing]);
+                cx.concatenate(&[down, cx.full(&rest, false)], last - 1)
+            }
+        };
+        let turned = |v: Val, dims: &[usize]| {
+            let down = cx.broadcast_in_dim(down, &cx.ty(v).shape, dims);
+            cx.select(down, cx.neg(v), v)
+        };
+        let rows: Vec<usize> = (0..last).collect();
+        let cols: Vec<usize> = (0..last - 1).chain([last]).collect();
+        (ortho, r) = (turned(ortho, &cols), turned(r, &rows));
+    }
+    Ok(Vals::from_slice(&[ortho, r]))
+}
+
+/// The phase of each column: that of its first component that is nearly the largest; 1 for a column of zeros.
+fn phases(cx: &dyn Emit, v: Val) -> Val {
+    let ty = cx.ty(v);
+    let rows = ty.rank() - 2;
+    let size = cx.abs(v);
+    let most = cx.max_or_least(size, &[rows]);
+    let bound = cx.mul(most, cx.full_like(most, 0.61));
+    let near = cx.compare(size, Comparison::Ge, on_columns(cx, bound, &cx.ty(size)));
+    let place = cx.argmax(cx.convert(near, DType::I32), rows);
+    let mut shape = ty.shape.to_vec();
+    shape[rows] = Dim::Const(1);
+    let anchor = cx.take_along_axis(v, cx.reshape(place, &shape), rows, Bounds::Clip);
+    let anchor = cx.reshape(anchor, &cx.ty(place).shape);
+    let none = cx.compare(anchor, Comparison::Eq, cx.zeros(&cx.ty(anchor)));
+    let phase = cx.op(Unary::Sign, &[anchor]);
+    cx.select(none, cx.full_like(phase, 1.0), phase)
+}
+
+/// Columns divided by numbers of magnitude 1.
+fn turned(cx: &dyn Emit, v: Val, phase: Val) -> Val {
+    cx.mul(v, on_columns(cx, cx.conj(phase), &cx.ty(v)))
+}
+
+fn eigh(t: &Text<'_>, e: &Eigh, a: Val, y: &[Type]) -> Result<Vals> {
+    let cx: &dyn Emit = t;
+    let ty = cx.ty(a);
+    let (lead, ..) = extents(&ty)?;
+    let config = format!("mode = {} : ui8, uplo = 76 : ui8", if e.vectors { 86 } else { 78 });
+    let results = vec![ty, y[0].clone(), of(DType::I32, &lead, &[])];
+    let r = call(t, "syevd", "heevd", &config, &[symmetric(cx, a)], results)?;
+    if !e.vectors {
+        return Ok(one(r[1]));
+    }
+    Ok(Vals::from_slice(&[r[1], turned(cx, r[0], phases(cx, r[0]))]))
+}
+
+fn svd(t: &Text<'_>, s: &Svd, a: Val, y: &[Type]) -> Result<Vals> {
+    let cx: &dyn Emit = t;
+    let ty = cx.ty(a);
+    let (lead, m, n) = extents(&ty)?;
+    let k = m.min(n);
+    let (mode, rows, columns) = match (s.vectors, s.full) {
+        (false, _) => (78, k, k),
+        (true, false) => (83, k, k),
+        (true, true) => (65, m, n),
+    };
+    let numbers = if s.vectors { y[1].clone() } else { y[0].clone() };
+    let results = vec![
+        ty.clone(),
+        numbers,
+        of(ty.dtype, &lead, &[m, rows]),
+        of(ty.dtype, &lead, &[columns, n]),
+        of(DType::I32, &lead, &[]),
+    ];
+    let r = call(t, "gesdd", "gesdd", &format!("mode = {mode} : ui8"), &[a], results)?;
+    if !s.vectors {
+        return Ok(one(r[1]));
+    }
+    let (u, v) = (r[2], cx.adjoint(r[3]));
+    let (pu, pv) = (phases(cx, u), phases(cx, v));
+    // A pair turns together; what is beyond the pairs turns by itself.
+    t.sound()?;
+    let last = cx.ty(pu).rank() - 1;
+    let own = |p: Val, count: usize| cx.slice_axis(p, last, k, count);
+    let shared = cx.slice_axis(pu, last, 0usize, k);
+    let of_v = if columns > k { cx.concatenate(&[shared, own(pv, columns)], last) } else { shared };
+    Ok(Vals::from_slice(&[turned(cx, u, pu), r[1], cx.adjoint(turned(cx, v, of_v))]))
+}
+
+fn eig(t: &Text<'_>, e: &Eig, a: Val, y: &[Type]) -> Result<Vals> {
+    let cx: &dyn Emit = t;
+    let ty = cx.ty(a);
+    let (lead, _, n) = extents(&ty)?;
+    let matrix = of(y[0].dtype, &lead, &[n, n]);
+    let part = of(ty.dtype, &lead, &[n]);
+    let config = format!("compute_left = 78 : ui8, compute_right = {} : ui8", if e.vectors { 86 } else { 78 });
+    let mut results = vec![part; if ty.dtype.is_complex() { 1 } else { 2 }];
+    let values = results.len();
+    results.extend([matrix.clone(), matrix.clone(), of(DType::I32, &lead, &[])]);
+    let r = call(t, "geev", "geev", &config, &[a], results)?;
+    let w = if values == 2 { cx.complex(r[0], r[1]) } else { r[0] };
+    let (re, im) = (cx.real(w), cx.imag(w));
+    t.sound()?;
+    let last = cx.ty(w).rank() - 1;
+    let places = cx.iota(&cx.ty(w).with_dtype(DType::I32), last);
+    let sorted = cx.sort_by(&[re, im, places], last, 2, false);
+    let w = cx.complex(sorted[0], sorted[1]);
+    if !e.vectors {
+        return Ok(one(w));
+    }
+    let v = r[values + 1];
+    let index = on_columns(cx, sorted[2], &matrix);
+    let v = cx.take_along_axis(v, index, last + 1, Bounds::Clip);
+    Ok(Vals::from_slice(&[w, turned(cx, v, phases(cx, v))]))
+}

@@ -1,0 +1,263 @@
+//! Operations that move data.
+
+use super::{Text, array, numbers};
+use cotangent_core::ops::{Bounds, Combine, DynamicSlice, Gather, Pad, Scatter, Slice, Windows};
+use cotangent_core::primitive::{Val, Vals};
+use cotangent_core::{DType, Dim, Emit, Result, Type, bail};
+
+fn one(v: Val) -> Result<Vals> {
+    Ok(Vals::from_slice(&[v]))
+}
+
+fn known(ty: &Type) -> bool {
+    ty.shape.as_const().is_some()
+}
+
+pub fn iota(t: &Text<'_>, axis: usize, y: Vec<Type>) -> Result<Vals> {
+    let ty = super::show(&y[0]);
+    if known(&y[0]) {
+        return Ok(t.line(&format!("stablehlo.iota dim = {axis} : {ty}"), y));
+    }
+    let shape = t.extent_vector(&y[0].shape)?;
+    Ok(t.line(&format!("stablehlo.dynamic_iota {}, dim = {axis} : {}", t.name(shape), t.signature(&[shape], &y)), y))
+}
+
+pub fn broadcast(t: &Text<'_>, x: Val, dims: &[usize], y: Vec<Type>) -> Result<Vals> {
+    if t.ty(x) == y[0] {
+        return one(x);
+    }
+    let dims = numbers(dims);
+    if known(&y[0]) {
+        let text = format!("stablehlo.broadcast_in_dim {}, dims = [{dims}] : {}", t.name(x), t.signature(&[x], &y));
+        return Ok(t.line(&text, y));
+    }
+    let shape = t.extent_vector(&y[0].shape)?;
+    let operands = [x, shape];
+    let text = format!(
+        "stablehlo.dynamic_broadcast_in_dim {}, dims = [{dims}] : {}",
+        t.list(&operands),
+        t.signature(&operands, &y)
+    );
+    Ok(t.line(&text, y))
+}
+
+pub fn reshape(t: &Text<'_>, x: Val, y: Vec<Type>) -> Result<Vals> {
+    if t.ty(x) == y[0] {
+        return one(x);
+    }
+    if known(&y[0]) {
+        return Ok(t.line(&format!("stablehlo.reshape {} : {}", t.name(x), t.signature(&[x], &y)), y));
+    }
+    let operands = [x, t.extent_vector(&y[0].shape)?];
+    let text = format!("stablehlo.dynamic_reshape {} : {}", t.list(&operands), t.signature(&operands, &y));
+    Ok(t.line(&text, y))
+}
+
+/// An operation with one list of axes.
+pub fn listed(t: &Text<'_>, name: &str, key: &str, x: Val, list: &[usize], y: Vec<Type>) -> Vals {
+    let text = format!("stablehlo.{name} {}, {key} = [{}] : {}", t.name(x), numbers(list), t.signature(&[x], &y));
+    t.line(&text, y)
+}
+
+pub fn reverse(t: &Text<'_>, x: Val, axes: &[usize], y: Vec<Type>) -> Vals {
+    let text = format!("stablehlo.reverse {}, dims = [{}] : {}", t.name(x), numbers(axes), super::show(&y[0]));
+    t.line(&text, y)
+}
+
+pub fn slice(t: &Text<'_>, s: &Slice, x: Val, y: Vec<Type>) -> Result<Vals> {
+    let bound = |d: &[Dim]| d.iter().map(Dim::as_const).collect::<Option<Vec<usize>>>();
+    if let (Some(start), Some(limit)) = (bound(&s.start), bound(&s.limit)) {
+        let range = |k: usize| match s.stride[k] {
+            1 => format!("{}:{}", start[k], limit[k]),
+            by => format!("{}:{}:{by}", start[k], limit[k]),
+        };
+        let ranges: Vec<String> = (0..start.len()).map(range).collect();
+        let text = format!("stablehlo.slice {} [{}] : {}", t.name(x), ranges.join(", "), t.signature(&[x], &y));
+        return Ok(t.line(&text, y));
+    }
+    let stride: Vec<Dim> = s.stride.iter().map(|&n| Dim::Const(n)).collect();
+    let operands = [x, t.extent_vector(&s.start)?, t.extent_vector(&s.limit)?, t.extent_vector(&stride)?];
+    let text = format!("stablehlo.real_dynamic_slice {} : {}", t.list(&operands), t.signature(&operands, &y));
+    Ok(t.line(&text, y))
+}
+
+pub fn pad(t: &Text<'_>, p: &Pad, x: &[Val], y: Vec<Type>) -> Result<Vals> {
+    let cx: &dyn Emit = t;
+    let value = match x.get(1) {
+        Some(&v) => v,
+        None => cx.full(&Type::scalar(cx.ty(x[0]).dtype), 0i64),
+    };
+    let operands = [x[0], value];
+    let text = format!(
+        "stablehlo.pad {}, low = [{}], high = [{}], interior = [{}] : {}",
+        t.list(&operands),
+        numbers(&p.low),
+        numbers(&p.high),
+        numbers(&p.interior),
+        t.signature(&operands, &y)
+    );
+    Ok(t.line(&text, y))
+}
+
+pub fn concatenate(t: &Text<'_>, axis: usize, x: &[Val], y: Vec<Type>) -> Vals {
+    if let [only] = x {
+        return Vals::from_slice(&[*only]);
+    }
+    let text = format!("stablehlo.concatenate {}, dim = {axis} : {}", t.list(x), t.signature(x, &y));
+    t.line(&text, y)
+}
+
+/// Extents that an attribute must say.
+fn sizes(op: &str, dims: &[Dim]) -> Result<Vec<usize>> {
+    match dims.iter().map(Dim::as_const).collect() {
+        Some(v) => Ok(v),
+        None => bail!(UnknownOperation, "`{op}` with windows whose extents are not known has no StableHLO form"),
+    }
+}
+
+pub fn dynamic_slice(t: &Text<'_>, d: &DynamicSlice, x: &[Val], y: Vec<Type>) -> Result<Vals> {
+    let text = format!(
+        "stablehlo.dynamic_slice {}, sizes = [{}] : {}",
+        t.list(x),
+        numbers(sizes("dynamic_slice", &d.sizes)?),
+        t.signature(x, &y)
+    );
+    Ok(t.line(&text, y))
+}
+
+/// `name<key = [..], ..>` with the lists that are not empty.
+fn record(name: &str, keys: [&str; 5], w: &Windows) -> String {
+    let lists = [&w.window, &w.collapsed, &w.operand_batch, &w.index_batch, &w.axes];
+    let mut parts: Vec<String> =
+        keys.iter().zip(lists).filter(|(_, l)| !l.is_empty()).map(|(k, l)| format!("{k} = [{}]", numbers(l))).collect();
+    if w.vector != 0 {
+        parts.push(format!("index_vector_dim = {}", w.vector));
+    }
+    format!("#stablehlo.{name}<{}>", parts.join(", "))
+}
+
+/// Index vectors moved by `by` per component after they were clamped to `lo ..= hi`.
+fn clamped(t: &Text<'_>, w: &Windows, indices: Val, lo: &[i64], hi: &[Dim], by: &[i64]) -> Result<Val> {
+    let cx: &dyn Emit = t;
+    let ty = cx.ty(indices);
+    let wide = ty.with_dtype(DType::I64);
+    let single = w.vector == ty.rank();
+    // What does not fit in i64 is far out of bounds anyway.
+    let indices = match ty.dtype {
+        DType::U64 => cx.minimum(indices, cx.full_like(indices, i64::MAX)),
+        _ => indices,
+    };
+    let x = cx.convert(indices, DType::I64);
+    let row = |all: Vec<Val>| {
+        let v = cx.concatenate(&all, 0);
+        if single {
+            cx.broadcast_in_dim(cx.reshape(v, &[]), &wide.shape, &[])
+        } else {
+            cx.broadcast_in_dim(v, &wide.shape, &[w.vector])
+        }
+    };
+    let number = |n: i64| cx.full(&Type::new(DType::I64, vec![Dim::Const(1)]), n);
+    let numbers = |v: &[i64]| row(v.iter().map(|&n| number(n)).collect());
+    let top = hi.iter().map(|d| match d.as_const() {
+        Some(n) => Ok(number(n as i64)),
+        None => Ok(cx.reshape(cx.convert(t.extent_value(d)?, DType::I64), &[Dim::Const(1)])),
+    });
+    let top = row(top.collect::<Result<Vec<Val>>>()?);
+    let x = cx.minimum(cx.maximum(x, numbers(lo)), top);
+    Ok(if by.iter().any(|&b| b != 0) { cx.add(x, numbers(by)) } else { x })
+}
+
+/// Zeros around the operand, so wide that every window that is partly or wholly outside lies in it, and the indices into that.
+/// The numbers are the widths of the border.
+fn bordered(t: &Text<'_>, w: &Windows, sizes: &[usize], x: Val, indices: Val) -> Result<(Val, Val, Vec<i64>)> {
+    let cx: &dyn Emit = t;
+    let ty = cx.ty(x);
+    let border: Vec<i64> = (0..ty.rank()).map(|a| if w.axes.contains(&a) { sizes[a] as i64 } else { 0 }).collect();
+    let wide = cx.pad_zeros(x, &border, &border, &vec![0; ty.rank()]);
+    let each: Vec<i64> = w.axes.iter().map(|&a| border[a]).collect();
+    let lo: Vec<i64> = each.iter().map(|b| -b).collect();
+    let hi: Vec<Dim> = w.axes.iter().map(|&a| ty.shape[a].clone()).collect();
+    let moved = clamped(t, w, indices, &lo, &hi, &each)?;
+    Ok((wide, moved, border))
+}
+
+/// Starts are clamped by the operation itself; zeros out of bounds come from a border of zeros.
+pub fn gather(t: &Text<'_>, g: &Gather, x: &[Val], y: Vec<Type>) -> Result<Vals> {
+    let size = sizes("gather", &g.sizes)?;
+    let (operand, indices) = match g.bounds {
+        Bounds::Drop if !g.windows.axes.is_empty() => {
+            let (wide, moved, _) = bordered(t, &g.windows, &size, x[0], x[1])?;
+            (wide, moved)
+        }
+        _ => (x[0], x[1]),
+    };
+    let keys = [
+        "offset_dims",
+        "collapsed_slice_dims",
+        "operand_batching_dims",
+        "start_indices_batching_dims",
+        "start_index_map",
+    ];
+    let operands = [operand, indices];
+    let text = format!(
+        "\"stablehlo.gather\"({}) <{{dimension_numbers = {}, indices_are_sorted = false, slice_sizes = {}}}> : {}",
+        t.list(&operands),
+        record("gather", keys, &g.windows),
+        array(size),
+        t.signature(&operands, &y)
+    );
+    Ok(t.line(&text, y))
+}
+
+/// Windows that do not fit are not written by the operation; where the core writes what fits, they go to a border.
+pub fn scatter(t: &Text<'_>, s: &Scatter, x: &[Val], y: Vec<Type>) -> Result<Vals> {
+    let cx: &dyn Emit = t;
+    let (ty, w) = (cx.ty(x[0]), &s.windows);
+    let mut extents = cx.ty(x[2]).shape.to_vec();
+    extents = w.window.iter().map(|&a| extents[a].clone()).collect();
+    let mut at = sizes("scatter", &extents)?.into_iter();
+    let outside = |a: &usize| w.collapsed.contains(a) || w.operand_batch.contains(a);
+    let size: Vec<usize> = (0..ty.rank()).map(|a| if outside(&a) { 1 } else { at.next().unwrap_or(1) }).collect();
+    let (mut operand, mut indices, mut border) = (x[0], x[1], Vec::new());
+    if s.bounds == Bounds::Clip {
+        let hi: Vec<Dim> = w.axes.iter().map(|&a| ty.shape[a].affine(1, -(size[a] as i64))).collect();
+        let zero = vec![0; w.axes.len()];
+        indices = clamped(t, w, indices, &zero, &hi, &zero)?;
+    } else if w.axes.iter().any(|&a| size[a] != 1) {
+        (operand, indices, border) = bordered(t, w, &size, x[0], x[1])?;
+    }
+    let scalar = Type::scalar(ty.dtype);
+    let region = t.region(&[scalar.clone(), scalar], |p| {
+        vec![match s.combine {
+            Combine::Set => p[1],
+            Combine::Add => cx.add(p[0], p[1]),
+            Combine::Mul => cx.mul(p[0], p[1]),
+            Combine::Min => cx.minimum(p[0], p[1]),
+            Combine::Max => cx.maximum(p[0], p[1]),
+        }]
+    });
+    let keys = [
+        "update_window_dims",
+        "inserted_window_dims",
+        "input_batching_dims",
+        "scatter_indices_batching_dims",
+        "scatter_dims_to_operand_dims",
+    ];
+    let operands = [operand, indices, x[2]];
+    let result = cx.ty(operand);
+    let text = format!(
+        "\"stablehlo.scatter\"({}) <{{indices_are_sorted = false, scatter_dimension_numbers = {}, unique_indices = {}}}> {} : {}",
+        t.list(&operands),
+        record("scatter", keys, w),
+        s.unique && border.is_empty(),
+        t.regions(&[region]),
+        t.signature(&operands, std::slice::from_ref(&result))
+    );
+    let v = t.line(&text, vec![result])[0];
+    if border.is_empty() {
+        return one(v);
+    }
+    let cut: Vec<i64> = border.iter().map(|b| -b).collect();
+    debug_assert_eq!(y.len(), 1);
+    one(cx.pad_zeros(v, &cut, &cut, &vec![0; ty.rank()]))
+}

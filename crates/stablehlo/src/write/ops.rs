@@ -1,0 +1,55 @@
+//! Which operation is written how.
+
+use super::{Text, constant, control, elementwise, linalg, movement, reduce};
+use cotangent_core::ops::Op;
+use cotangent_core::primitive::{Val, Vals};
+use cotangent_core::{Emit, Result, Type, bail};
+
+/// Writes an operation with operands `x` and results of types `y`.
+pub fn write(t: &Text<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Result<Vals> {
+    let cx: &dyn Emit = t;
+    Ok(match op {
+        Op::Unary(u) => return elementwise::unary(t, *u, x[0], y),
+        Op::Binary(b) => return elementwise::binary(t, *b, x, y),
+        Op::Compare(c) => elementwise::compare(t, c.0, x, y),
+        Op::Select(_) => elementwise::select(t, x, y),
+        Op::Complex(_) => t.line(&format!("stablehlo.complex {} : {}", t.list(x), super::show(&y[0])), y),
+        Op::IntegerPow(p) => elementwise::integer_pow(t, x[0], p.n),
+        Op::Polygamma(p) => elementwise::polygamma(t, p, x[0], y),
+        Op::Convert(_) => elementwise::convert(t, x[0], y),
+        Op::Constant(c) => return constant::write(t, c),
+        Op::Iota(i) => return movement::iota(t, i.axis, y),
+        Op::BroadcastInDim(b) => return movement::broadcast(t, x[0], &b.dims, y),
+        Op::Reshape(_) => return movement::reshape(t, x[0], y),
+        Op::Transpose(p) => movement::listed(t, "transpose", "dims", x[0], &p.perm, y),
+        Op::Reverse(r) => movement::reverse(t, x[0], &r.axes, y),
+        Op::Slice(s) => return movement::slice(t, s, x[0], y),
+        Op::Pad(p) => return movement::pad(t, p, x, y),
+        Op::Concatenate(c) => movement::concatenate(t, c.axis, x, y),
+        Op::DynamicSlice(d) => return movement::dynamic_slice(t, d, x, y),
+        Op::DynamicUpdateSlice(_) => {
+            let text = format!("stablehlo.dynamic_update_slice {} : {}", t.list(x), t.signature(x, &y));
+            t.line(&text, y)
+        }
+        Op::Gather(g) => return movement::gather(t, g, x, y),
+        Op::Scatter(s) => return movement::scatter(t, s, x, y),
+        Op::ScatterRecurrence(s) => return control::scatter_recurrence(t, s, x),
+        Op::Reduce(r) => return reduce::reduce(t, r, x[0], y),
+        Op::ArgReduce(a) => return reduce::arg_reduce(t, a, x[0], y),
+        Op::Sort(s) => reduce::sort(t, s, x),
+        Op::Cumulative(c) => return reduce::cumulative(t, c, x[0], y),
+        Op::LinearRecurrence(r) => return control::recurrence(t, r, x),
+        Op::DotGeneral(d) => reduce::dot_general(t, d, x, y),
+        Op::Call(c) => control::call(t, &c.callee, x, y),
+        Op::Switch(s) => control::switch(t, s, x, y),
+        Op::Scan(s) => return control::scan(t, s, x),
+        Op::While(w) => return control::while_loop(t, w, x),
+        Op::CustomJvp(c) => cx.inline(&c.body, x).into(),
+        Op::CustomVjp(c) => cx.inline(if c.saves { &c.fwd } else { &c.body }, x).into(),
+        op if !op.runs() => cx.emit(op.legal(t.session())?, x),
+        op => match linalg::write(t, op, x, &y)? {
+            Some(v) => v,
+            None => bail!(UnknownOperation, "`{}` has no StableHLO form", op.name()),
+        },
+    })
+}

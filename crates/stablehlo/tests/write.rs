@@ -1,0 +1,191 @@
+//! What is written reads back and means the same: every operation on its samples, functions, loops, symbolic extents.
+
+use cotangent_core::ops::entries;
+use cotangent_core::{
+    Array, Builder, Code, DType, Dim, Emit, Function, Result, Sample, Type, Val, Wide, reference, text,
+};
+use cotangent_stablehlo::{read, write};
+use std::sync::Arc;
+
+/// The operation of a sample as a function.
+fn function(s: &Sample) -> Result<Arc<Function>> {
+    let b = Builder::new("main", Default::default());
+    let x: Vec<Val> = s.operands.iter().map(|a| b.param(a.ty(), None)).collect();
+    let y = b.emit(s.op.clone(), &x);
+    Ok(Arc::new(b.finish(&y)?))
+}
+
+/// Why two arrays differ by more than rounding, if they do.
+fn differ(a: &Array, b: &Array) -> Option<String> {
+    if a.ty() != b.ty() {
+        return Some(format!("{} and {}", a.ty(), b.ty()));
+    }
+    if let (Wide::I(x), Wide::I(y)) = (a.wide(), b.wide()) {
+        return (x != y).then(|| format!("{x:?} and {y:?}"));
+    }
+    let (x, y) = (a.to_c128(), b.to_c128());
+    let scale = x.iter().map(|z| z.norm()).filter(|n| n.is_finite()).fold(1.0, f64::max);
+    let near =
+        |p: f64, q: f64| p == q || (p.is_nan() && q.is_nan()) || (p - q).abs() <= 256.0 * a.dtype().epsilon() * scale;
+    let bad = x.iter().zip(&y).find(|(p, q)| !near(p.re, q.re) || !near(p.im, q.im));
+    bad.map(|(p, q)| format!("{p} and {q}"))
+}
+
+/// Why a function and its text do not agree on these arguments, if they do not.
+fn round_trip(f: &Arc<Function>, args: &[Array]) -> Option<String> {
+    let text = match write(std::slice::from_ref(f)) {
+        Ok(t) => t,
+        Err(e) => return Some(format!("not written: {e}")),
+    };
+    let back = match read(&text, None) {
+        Ok(m) => m.main().clone(),
+        Err(e) => return Some(format!("not read: {e}\n{text}")),
+    };
+    let (y, z) = (reference::run(f, args).ok()?, reference::run(&back, args));
+    match z {
+        Err(e) => Some(format!("not run: {e}\n{text}")),
+        Ok(z) => y.iter().zip(&z).find_map(|(a, b)| differ(a, b)).map(|e| format!("{e}\n{text}")),
+    }
+}
+
+/// Operations without a form in StableHLO: those that mean something in a program under construction only.
+const NONE: &[&str] = &[];
+
+#[test]
+fn every_operation_is_written_and_read() {
+    let mut bad = Vec::new();
+    let mut seen = 0;
+    for e in entries().iter().filter(|e| !NONE.contains(&e.name)) {
+        for (k, s) in (e.samples)(e.name).iter().enumerate() {
+            let Ok(f) = function(s) else { continue };
+            if f.pending() {
+                continue;
+            }
+            seen += 1;
+            if let Some(why) = round_trip(&f, &s.operands) {
+                bad.push(format!("{} #{k}: {why}", e.name));
+            }
+        }
+    }
+    assert!(seen > 200, "there are samples");
+    let only = std::env::var("ONLY").unwrap_or_default();
+    bad.retain(|b| b.contains(&only));
+    let lines: Vec<&str> =
+        bad.iter().map(|b| if only.is_empty() { b.lines().next().unwrap_or("") } else { b }).collect();
+    assert!(bad.is_empty(), "{} of {seen}:\n{}", bad.len(), lines.join("\n"));
+}
+
+/// The first module of a text.
+fn module(source: &str) -> Arc<Function> {
+    text::Program::parse(source, None).unwrap().modules().last().unwrap().clone()
+}
+
+#[test]
+fn loops_calls_and_branches() {
+    let f = module(
+        "tgraph.module @square {
+  %x = tgraph.arg : f64
+  %y = tgraph.mul %x, %x : f64
+  tgraph.return %y : f64
+}
+tgraph.module @m {
+  %c = tgraph.arg : f64
+  %xs = tgraph.arg : tensor<4xf64>
+  %a, %ys = tgraph.scan %c, %xs {length = 4, carry = 1, reverse = true} body(%c: f64, %x: f64) {
+    %p = tgraph.mul %c, %x : f64
+    %q = tgraph.call %p {callee = @square} : f64
+    tgraph.return %p, %q : f64, f64
+  } : f64, tensor<4xf64>
+  tgraph.return %a, %ys : f64, tensor<4xf64>
+}",
+    );
+    let args = [Array::scalar(1.5), Array::vector(vec![1.0, 2.0, 0.5, 3.0])];
+    assert_eq!(round_trip(&f, &args), None);
+    let text = write(std::slice::from_ref(&f)).unwrap();
+    assert!(text.contains("func.func private @square") && text.contains("stablehlo.while"), "{text}");
+    // The loop is a scan again.
+    let back = read(&text, None).unwrap();
+    assert!(back.main().eqns().iter().any(|e| e.op.name() == "scan"), "{:?}", back.main());
+}
+
+#[test]
+fn symbolic_extents_are_question_marks() {
+    let f = module(
+        "tgraph.module @m {
+  %x = tgraph.arg : tensor<nx2xf64>
+  %s = tgraph.reduce %x {op = sum, axes = [1]} : tensor<nxf64>
+  %r = tgraph.broadcast_in_dim %s {shape = [3, n], dims = [1]} : tensor<3xnxf64>
+  %f = tgraph.reshape %r {shape = [3*n]} : tensor<?xf64>
+  %n = tgraph.constant {value = n} : f64
+  %z = tgraph.constant {value = 2.0} : tensor<nxf64>
+  tgraph.return %f, %n, %z
+}",
+    );
+    for n in [0, 1, 4] {
+        let x = Array::from_vec([n, 2], (0..2 * n).map(|k| k as f64).collect()).unwrap();
+        assert_eq!(round_trip(&f, &[x]), None);
+    }
+}
+
+#[test]
+fn constants_keep_their_bits() {
+    let nan = f64::from_bits(0x7ff8_0000_0000_0001);
+    for a in [
+        Array::vector(vec![0.1, -0.0, 1e300, 5e-324, f64::INFINITY, nan]),
+        Array::vector(vec![0.1f32, 1e-40, -1e38, f32::NEG_INFINITY]),
+        Array::vector((0..100).map(|k| (k as f32).sqrt()).collect::<Vec<f32>>()),
+        Array::vector((0..100).map(|k| k as f64 / 3.0).collect::<Vec<f64>>()),
+        Array::vector(vec![u64::MAX, 0]),
+        Array::vector((0..70).map(|k| k - 35).collect::<Vec<i8>>()),
+        Array::vector((0..70).map(|k| k % 3 == 0).collect::<Vec<bool>>()),
+        Array::from_vec([0, 3], Vec::<f32>::new()).unwrap(),
+    ] {
+        let b = Builder::new("main", Default::default());
+        let cx: &dyn Emit = &b;
+        let v = cx.constant(a.clone());
+        let f = Arc::new(b.finish(&[v]).unwrap());
+        let back = read(&write(&[f]).unwrap(), None).unwrap();
+        let y = reference::run(back.main(), &[]).unwrap();
+        assert!(y[0].same_bits(&a), "{a:?} came back as {:?}", y[0]);
+    }
+}
+
+#[test]
+fn names_are_kept_or_made() {
+    let b = Builder::new("odd name", Default::default());
+    let x = b.param(Type::new(DType::F32, vec![Dim::Const(2)]), Some("x"));
+    let y = b.param(Type::new(DType::F32, vec![Dim::Const(2)]), Some("x.1"));
+    let cx: &dyn Emit = &b;
+    let z = cx.add(x, y);
+    let f = Arc::new(b.finish(&[z]).unwrap());
+    let text = write(&[f.clone()]).unwrap();
+    assert!(text.contains("module @\"odd name\"") && text.contains("@main(%x: tensor<2xf32>, %arg1:"), "{text}");
+    let two = write(&[f.clone(), Arc::new((*f).clone().renamed("main"))]).unwrap();
+    assert!(two.contains("@\"odd name\"(") && two.contains("@main("), "{two}");
+    assert_eq!(read(&two, None).unwrap().names().count(), 2);
+}
+
+#[test]
+fn a_loop_that_saves_is_refused_with_the_way_out() {
+    let f = module(
+        "tgraph.module @m {
+  %x = tgraph.arg : f64
+  %y = tgraph.while %x cond(%c: f64) {
+    %k = tgraph.constant {value = 100.0} : f64
+    %p = tgraph.lt %c, %k : i1
+    tgraph.return %p : i1
+  } body(%c: f64) {
+    %d = tgraph.mul %c, %c : f64
+    tgraph.return %d : f64
+  } : f64
+  tgraph.return %y : f64
+}",
+    );
+    assert_eq!(round_trip(&f, &[Array::scalar(1.5)]), None);
+    let context = cotangent_core::AdContext::default();
+    let forward = cotangent_core::transform::jvp(&context, &f, f.params()).unwrap();
+    assert_eq!(round_trip(&Arc::new(forward), &[Array::scalar(1.5), Array::scalar(1.0)]), None);
+    let gradient = cotangent_core::transform::grad(&context, &f, f.params()).unwrap();
+    let e = write(&[Arc::new(gradient)]).unwrap_err();
+    assert!(e.code() == Code::UnknownOperation && e.message().contains("write the loop as a scan"), "{e}");
+}
