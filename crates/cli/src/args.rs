@@ -10,6 +10,8 @@ pub struct Args {
     pub command: String,
     /// `FILE[@NAME]`, or the operation of `ops NAME`.
     pub target: Option<String>,
+    /// The second file of `convert`.
+    pub destination: Option<String>,
     /// `--wrt`.
     pub wrt: Option<String>,
     /// `--in`.
@@ -28,6 +30,7 @@ pub struct Args {
 pub const COMMANDS: &[(&str, &[&str])] = &[
     ("fmt", &["check", "write"]),
     ("derive", &[]),
+    ("convert", &[]),
     ("run", &["in", "out"]),
     ("grad", &["wrt", "in", "out"]),
     ("vjp", &["wrt", "in", "out"]),
@@ -74,6 +77,9 @@ fn from(mut p: lexopt::Parser) -> Result<Args> {
             }
             Value(v) if a.command.is_empty() => a.command = v.to_string_lossy().into_owned(),
             Value(v) if a.target.is_none() => a.target = Some(v.to_string_lossy().into_owned()),
+            Value(v) if a.command == "convert" && a.destination.is_none() => {
+                a.destination = Some(v.to_string_lossy().into_owned());
+            }
             other => return Err(usage(other.unexpected().to_string())),
         }
     }

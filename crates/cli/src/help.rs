@@ -8,6 +8,7 @@ cotangent: differentiable tensor programs in files
 
   cotangent fmt      FILE                      canonical text
   cotangent derive   FILE                      run the directives, print all modules
+  cotangent convert  FILE[@NAME] [TO]          .tgraph to StableHLO text and back
   cotangent run      FILE[@NAME] --in A.npz [--out B.npz]
   cotangent grad     FILE[@NAME] --wrt x,w --in A.npz [--out B.npz]
   cotangent vjp|jvp|hvp|jacobian|hessian       likewise
@@ -37,6 +38,10 @@ const TOPICS: &[(&str, &str)] = &[
     (
         "derive",
         "cotangent derive FILE\n\nRuns the directives (tgraph.adjoint, tgraph.jvp, tgraph.hvp) and prints every module, simplified.\n\nExample: cotangent derive examples/sum_of_sin.tgraph\n",
+    ),
+    (
+        "convert",
+        "cotangent convert FILE[@NAME] [TO]\n\nWrites modules as StableHLO text (TO.mlir), or functions of such text as modules (TO.tgraph). Without TO the other\nform is printed. Directives are run; custom derivatives are lowered away in StableHLO, and the first module is @main.\n\nExample: cotangent convert examples/rosenbrock.tgraph rosenbrock.mlir\n",
     ),
     (
         "run",

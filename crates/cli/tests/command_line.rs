@@ -54,9 +54,10 @@ fn bad(args: &[&str], stdin: &str, what: &str) {
 fn help_is_there_for_everything() {
     assert!(good(&[], "").contains("cotangent grad"));
     assert!(good(&["--help"], "").contains("Exit status"));
-    for command in
-        ["fmt", "derive", "run", "grad", "vjp", "jvp", "hvp", "jacobian", "hessian", "check", "explain", "ops"]
-    {
+    for command in [
+        "fmt", "derive", "convert", "run", "grad", "vjp", "jvp", "hvp", "jacobian", "hessian", "check", "explain",
+        "ops",
+    ] {
         let text = good(&[command, "--help"], "");
         assert!(text.starts_with(&format!("cotangent {command} ")), "{text}");
         assert_eq!(good(&["help", command], ""), text);
@@ -187,6 +188,17 @@ fn stablehlo_is_a_program_like_any_other() {
     assert!(good(&["explain", "-"], SQUARES).contains("adjoint"));
     assert!(good(&["derive", "-"], SQUARES).contains("tgraph.reduce_sum"));
     bad(&["run", &format!("{file}@jit_f")], "", "has no module @jit_f; it has @main");
+    // There and back.
+    let (there, back) = (dir.join("a.tgraph"), dir.join("b.mlir"));
+    let (there, back) = (there.to_str().unwrap(), back.to_str().unwrap());
+    good(&["convert", file, there], "");
+    good(&["convert", there, back], "");
+    assert!(std::fs::read_to_string(there).unwrap().contains("tgraph.reduce_sum"));
+    assert_eq!(good(&["fmt", file], ""), std::fs::read_to_string(back).unwrap());
+    assert_eq!(cotangent(&["fmt", back, "--check"], "").status.code(), Some(0));
+    assert!(good(&["convert", "-@m_grad"], SIN).contains("func.func public @main(%x: tensor<?xf32>)"));
+    bad(&["convert", file, "x.txt"], "", ".mlir or .tgraph");
+    bad(&["convert", file, there, back], "", "unexpected argument");
 }
 
 #[test]

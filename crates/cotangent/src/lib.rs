@@ -17,6 +17,7 @@ mod traced;
 pub use closures::Tree;
 pub use cotangent_core::*;
 pub use cotangent_derive::Tree;
+pub use cotangent_stablehlo as stablehlo;
 pub use cpu::CpuBackend;
 pub use eager::{EagerRuntime, EagerTensor};
 pub use program::Program;

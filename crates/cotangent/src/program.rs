@@ -23,10 +23,17 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Program {
-    functions: Vec<(String, Result<Arc<Function>>)>,
+    functions: Vec<Named>,
     main: Arc<Function>,
     source: Arc<str>,
     file: Option<Arc<str>>,
+}
+
+#[derive(Clone, Debug)]
+struct Named {
+    name: String,
+    public: bool,
+    function: Result<Arc<Function>>,
 }
 
 impl Program {
@@ -54,13 +61,15 @@ impl Program {
 
     fn stablehlo(source: &str, file: Option<&str>) -> Result<Program> {
         let module = cotangent_stablehlo::read(source, file)?;
-        let functions = module.names().map(|n| (n.to_owned(), module.function(n))).collect();
+        let named = |n: &str| Named { name: n.into(), public: module.is_public(n), function: module.function(n) };
+        let functions = module.names().map(named).collect();
         Ok(Program { functions, main: module.main().clone(), source: source.into(), file: file.map(Into::into) })
     }
 
     fn tgraph(source: &str, file: Option<&str>) -> Result<Program> {
         let program = text::Program::parse(source, file)?.derive(&AdContext::default())?;
-        let functions: Vec<_> = program.modules().map(|m| (m.name.to_string(), Ok(m.clone()))).collect();
+        let named = |m: &Arc<Function>| Named { name: m.name.to_string(), public: true, function: Ok(m.clone()) };
+        let functions = program.modules().map(named).collect();
         let Some(main) = program.modules().next().cloned() else { bail!(Input, "the text has no module") };
         Ok(Program { functions, main, source: source.into(), file: file.map(Into::into) })
     }
@@ -72,7 +81,7 @@ impl Program {
 
     /// The names of all functions, in the order of the text.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.functions.iter().map(|f| f.0.as_str())
+        self.functions.iter().map(|f| f.name.as_str())
     }
 
     /// The function of this name.
@@ -80,14 +89,50 @@ impl Program {
     /// # Errors
     /// There is none, or it reaches an operation that is not supported.
     pub fn function(&self, name: &str) -> Result<Arc<Function>> {
-        match self.functions.iter().find(|f| f.0 == name) {
-            Some(f) => f.1.clone().map_err(|e| self.locate(e)),
+        match self.functions.iter().find(|f| f.name == name) {
+            Some(f) => f.function.clone().map_err(|e| self.locate(e)),
             None => {
                 let names: Vec<String> = self.names().map(|n| format!("@{n}")).collect();
                 let file = self.file.as_deref().unwrap_or("the text");
                 bail!(UnknownName, "{file} has no module @{name}; it has {}", names.join(", "))
             }
         }
+    }
+
+    /// The functions that others may call, the main one first.
+    ///
+    /// # Errors
+    /// One of them reaches an operation that is not supported.
+    pub fn public(&self) -> Result<Vec<Arc<Function>>> {
+        let others = self.functions.iter().filter(|f| f.public);
+        let others = others.map(|f| f.function.clone().map_err(|e| self.locate(e))).collect::<Result<Vec<_>>>()?;
+        let rest = others.into_iter().filter(|f| !Arc::ptr_eq(f, &self.main));
+        Ok(std::iter::once(self.main.clone()).chain(rest).collect())
+    }
+
+    /// The public functions as StableHLO text, which XLA accepts.
+    ///
+    /// ```
+    /// use cotangent::Program;
+    /// let program = Program::from_tgraph("
+    ///     tgraph.module @square {
+    ///       %x = tgraph.arg : tensor<3xf32>
+    ///       %y = tgraph.mul %x, %x
+    ///       tgraph.return %y
+    ///     }")?;
+    /// assert!(program.to_stablehlo()?.contains("stablehlo.multiply %x, %x : tensor<3xf32>"));
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// An operation has no StableHLO form.
+    pub fn to_stablehlo(&self) -> Result<String> {
+        cotangent_stablehlo::write(&self.public()?)
+    }
+
+    /// The public functions in the text form of this library.
+    pub fn to_tgraph(&self) -> Result<String> {
+        Ok(text::Program::from_modules(self.public()?)?.to_string())
     }
 
     /// Runs the main function on arrays.

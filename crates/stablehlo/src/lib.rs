@@ -27,7 +27,7 @@ use std::sync::Arc;
 /// A text that has been read: its functions.
 #[derive(Clone, Debug)]
 pub struct Module {
-    functions: Vec<(String, Result<Arc<Function>>)>,
+    functions: Vec<(String, bool, Result<Arc<Function>>)>,
     main: Arc<Function>,
 }
 
@@ -47,7 +47,7 @@ fn read_module(text: &str) -> Result<Module> {
         Some(f) => f.2.clone()?,
         None => bail!(Input, "the text has no function"),
     };
-    Ok(Module { functions: all.into_iter().map(|(name, _, f)| (name, f)).collect(), main })
+    Ok(Module { functions: all, main })
 }
 
 impl Module {
@@ -61,13 +61,18 @@ impl Module {
         self.functions.iter().map(|f| f.0.as_str())
     }
 
+    /// Whether others may call the function of this name.
+    pub fn is_public(&self, name: &str) -> bool {
+        self.functions.iter().any(|f| f.0 == name && f.1)
+    }
+
     /// The function of this name.
     ///
     /// # Errors
     /// There is none, or it reaches an operation that is not supported.
     pub fn function(&self, name: &str) -> Result<Arc<Function>> {
         match self.functions.iter().find(|f| f.0 == name) {
-            Some(f) => f.1.clone(),
+            Some(f) => f.2.clone(),
             None => {
                 let names: Vec<&str> = self.names().collect();
                 bail!(UnknownName, "there is no function `@{name}`; the text has {}", names.join(", "))

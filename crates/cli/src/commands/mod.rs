@@ -11,6 +11,7 @@ use crate::load::Target;
 use crate::{Outcome, help, show};
 use cotangent::ad::AdContext;
 use cotangent::npz::{self, Arrays};
+use cotangent::program::{Program, is_stablehlo};
 use cotangent::{Code, Error, Result};
 use std::io::Write;
 
@@ -27,6 +28,7 @@ pub fn dispatch(args: Args, out: &mut Vec<u8>) -> Result<Outcome> {
             let program = Target::new(args.target.as_deref())?.program()?.derive(&AdContext::default())?;
             print(out, &program.to_string())
         }
+        "convert" => convert(&args, out),
         "run" => run(&args, out),
         "grad" | "vjp" | "jvp" | "hvp" | "jacobian" | "hessian" => diff::differentiate(&args, out),
         "check" => check::check(&args, out),
@@ -58,7 +60,10 @@ pub fn results(args: &Args, arrays: &Arrays, out: &mut Vec<u8>) -> Result<Outcom
 fn fmt(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let target = Target::new(args.target.as_deref())?;
     let source = target.source()?;
-    let text = cotangent::text::Program::parse(&source, Some(&target.file))?.to_string();
+    let text = match is_stablehlo(&source, Some(&target.file)) {
+        true => Program::parse(&source, Some(&target.file))?.to_stablehlo()?,
+        false => cotangent::text::Program::parse(&source, Some(&target.file))?.to_string(),
+    };
     if args.check {
         let same = text == source;
         if !same {
@@ -75,6 +80,33 @@ fn fmt(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     std::fs::write(&target.file, text)
         .map_err(|e| Error::new(Code::Io, format!("cannot write {}: {e}", target.file)))?;
     Ok(Outcome::Good)
+}
+
+fn convert(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
+    let target = Target::new(args.target.as_deref())?;
+    let source = target.source()?;
+    let program = Program::parse(&source, Some(&target.file))?;
+    let functions = match &target.module {
+        Some(name) => vec![program.function(name)?],
+        None => program.public()?,
+    };
+    let to_stablehlo = match args.destination.as_deref().and_then(|d| d.rsplit_once('.')) {
+        Some((_, "mlir")) => true,
+        Some((_, "tgraph")) => false,
+        None if args.destination.is_none() => !is_stablehlo(&source, Some(&target.file)),
+        _ => return Err(usage("`convert` writes .mlir or .tgraph files")),
+    };
+    let text = match to_stablehlo {
+        true => cotangent::stablehlo::write(&functions).map_err(|e| program.locate(e))?,
+        false => cotangent::text::Program::from_modules(functions)?.to_string(),
+    };
+    match &args.destination {
+        None => print(out, &text),
+        Some(to) => {
+            std::fs::write(to, text).map_err(|e| Error::new(Code::Io, format!("cannot write {to}: {e}")))?;
+            Ok(Outcome::Good)
+        }
+    }
 }
 
 fn run(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {

@@ -18,7 +18,7 @@ pub fn write(t: &Text<'_>, c: &Constant) -> Result<Vals> {
         Value::Splat(s) if known.is_some() => format!("dense<{}>", scalar(*s, c.ty.dtype)),
         value => return spread(t, value, &c.ty),
     };
-    Ok(t.line(&format!("stablehlo.constant {text} : {}", show(&c.ty)), vec![c.ty.clone()]))
+    Ok(Vals::from_slice(&[t.constant(format!("stablehlo.constant {text} : {}", show(&c.ty)), &c.ty)]))
 }
 
 /// A number or an extent, repeated to a shape that is known when the program runs.

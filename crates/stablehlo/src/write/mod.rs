@@ -15,6 +15,7 @@ mod ops;
 mod reduce;
 
 use cotangent_core::primitive::{Val, Vals};
+use cotangent_core::rewrite::simplify;
 use cotangent_core::shape::{Extents, Sym};
 use cotangent_core::transform::Session;
 use cotangent_core::{Code, DType, Dim, Emit, Error, Function, Loc, Op, Result, Type};
@@ -27,7 +28,7 @@ use std::sync::Arc;
 /// What the text needs of those who read it; `chlo` names functions that StableHLO has none for.
 const HEADER: &str = "// StableHLO 1.4 and chlo.\n";
 
-/// The text of functions: the first one is `@main` unless another has that name; what they call follows.
+/// The text of functions, simplified: the first one is `@main` unless another has that name; what they call follows.
 ///
 /// ```
 /// use cotangent_core::{Builder, DType, Emit, Type};
@@ -47,7 +48,7 @@ pub fn write(functions: &[Arc<Function>]) -> Result<String> {
     let names = RefCell::new(Names::default());
     let any_main = functions.iter().any(|f| &*f.name == "main");
     for (k, f) in functions.iter().enumerate() {
-        names.borrow_mut().add(f, if k == 0 && !any_main { "main" } else { &f.name }, true);
+        names.borrow_mut().add(&Arc::new(simplify(f)), if k == 0 && !any_main { "main" } else { &f.name }, true);
     }
     let mut out = String::from(HEADER);
     let module = functions.first().map_or("empty", |f| &f.name);
@@ -212,6 +213,8 @@ struct State {
     number: usize,
     error: Option<Error>,
     loc: Loc,
+    /// Constants that stand where the next line does.
+    constants: FxHashMap<String, Val>,
     /// Symbols as values, of type i32.
     extents: FxHashMap<Sym, Val>,
     symbols: usize,
@@ -258,6 +261,16 @@ impl Text<'_> {
         results.into_iter().enumerate().map(|(k, t)| self.value(&name(k), t)).collect()
     }
 
+    /// A constant, once where it is needed several times.
+    fn constant(&self, text: String, ty: &Type) -> Val {
+        let known = self.state.borrow().constants.get(&text).copied();
+        known.unwrap_or_else(|| {
+            let v = self.line(&text, vec![ty.clone()])[0];
+            self.state.borrow_mut().constants.insert(text, v);
+            v
+        })
+    }
+
     /// `(operand types) -> result types`.
     fn signature(&self, x: &[Val], y: &[Type]) -> String {
         format!("({}) -> {}", shown(&self.types(x)), tuple(y))
@@ -290,10 +303,10 @@ impl Text<'_> {
 
     /// The lines of a region whose arguments are there.
     fn block(&self, write: impl FnOnce() -> Vec<Val>) -> String {
-        let before = {
+        let (before, constants) = {
             let mut s = self.state.borrow_mut();
             s.depth += 1;
-            std::mem::take(&mut s.out)
+            (std::mem::take(&mut s.out), s.constants.clone())
         };
         let y = write();
         let end = format!("stablehlo.return{}", self.returned(&y));
@@ -301,6 +314,7 @@ impl Text<'_> {
         let indent = "  ".repeat(s.depth);
         let _ = writeln!(s.out, "{indent}{end}");
         s.depth -= 1;
+        s.constants = constants;
         std::mem::replace(&mut s.out, before)
     }
 
