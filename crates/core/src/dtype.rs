@@ -5,6 +5,8 @@
 pub use half::{bf16, f16};
 /// Complex number with `f32` parts (`c64`).
 pub type C64 = num_complex::Complex<f32>;
+/// [`C64`] by the width of one part.
+pub type C32 = C64;
 /// Complex number with `f64` parts (`c128`).
 pub type C128 = num_complex::Complex<f64>;
 
@@ -47,6 +49,9 @@ use DType::*;
 impl DType {
     /// Every element type, in the order of the enum.
     pub const ALL: [DType; 15] = [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128];
+
+    /// [`DType::C64`] by the width of one part.
+    pub const C32: DType = C64;
 
     /// The name in the text form, `i1` for booleans.
     pub const fn name(self) -> &'static str {

@@ -55,6 +55,8 @@ pub enum Code {
     RankDeficient,
     /// A derivative does not exist because eigenvalues or singular values coincide.
     DegenerateSpectrum,
+    /// An iteration ended without a solution.
+    NotConverged,
     /// A law of `check` does not hold.
     CheckFailed,
     /// A limit of this library: nesting, size, memory.

@@ -22,7 +22,7 @@ pub mod verify;
 
 pub use array::{Array, Data, Element, Scalar, Wide};
 pub use attr::{Attr, Attrs};
-pub use dtype::{C64, C128, DType, bf16, f16};
+pub use dtype::{C32, C64, C128, DType, bf16, f16};
 pub use emit::Emit;
 pub use error::{Code, Error, Loc, Result};
 pub use graph::{Builder, Function};

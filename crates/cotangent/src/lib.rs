@@ -7,6 +7,7 @@ pub mod ad;
 pub mod closures;
 pub mod cpu;
 mod eager;
+pub mod einsum;
 pub mod npy;
 pub mod npz;
 pub mod program;

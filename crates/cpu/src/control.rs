@@ -4,7 +4,7 @@ use crate::executor::Compiler;
 use crate::kernel::{Kernel, Operands, Sizes};
 use crate::movement::integer;
 use crate::program::Program;
-use cotangent_core::ops::{Call, Switch};
+use cotangent_core::ops::{Call, Require, Switch};
 use cotangent_core::{Function, Result, Type, bail};
 use std::sync::Arc;
 
@@ -35,4 +35,14 @@ pub(crate) fn switch(cx: &Compiler<'_>, s: &Switch) -> Result<Kernel> {
         }
         Ok(y)
     }))
+}
+
+/// Values, if a condition holds.
+pub(crate) fn require(r: &Require) -> Kernel {
+    let r = r.clone();
+    Box::new(move |_, mut x: Operands| {
+        let (ok, measure) = (x.remove(0).into_array()?, x.remove(0).into_array()?);
+        r.check(&ok, &measure)?;
+        Ok(x.into_iter().collect())
+    })
 }

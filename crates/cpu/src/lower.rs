@@ -43,6 +43,8 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type]) -> Result<Kernel> {
         Op::Switch(s) => control::switch(cx, s)?,
         Op::Scan(s) => loops::scan(cx, s)?,
         Op::While(w) => loops::while_loop(cx, w)?,
+        Op::LinearSolve(l) => control::inside(cx, &l.solve)?,
+        Op::Require(r) => control::require(r),
         Op::Reverse(r) => movement::reverse(&r.axes),
         Op::Slice(s) => movement::slice(s),
         Op::Pad(p) => movement::pad(p, x[0].dtype),

@@ -82,6 +82,7 @@ pub(crate) fn body_operands(op: &Op, x: &[Type]) -> Vec<Option<Vec<Type>>> {
         }
         Op::CustomJvp(_) => vec![Some(x.to_vec()), None],
         Op::CustomVjp(_) => vec![Some(x.to_vec()), Some(x.to_vec()), None],
+        Op::LinearSolve(_) => vec![Some(x.to_vec()); 3],
         _ => vec![None; op.regions().len()],
     }
 }

@@ -20,15 +20,18 @@ mod custom_vjp;
 mod dot_general;
 mod dynamic_slice;
 mod gather;
+mod implicit;
 mod integer_pow;
 mod iota;
 pub(crate) mod linalg;
+mod linear_solve;
 mod loops;
 mod moving;
 mod pad;
 mod polygamma;
 mod recurrence;
 mod reduce;
+mod require;
 mod reshape;
 mod reverse;
 mod scan;
@@ -61,13 +64,16 @@ pub use custom_vjp::{CustomVjp, CustomVjpLin};
 pub use dot_general::DotGeneral;
 pub use dynamic_slice::{DynamicSlice, DynamicUpdateSlice};
 pub use gather::Gather;
+pub use implicit::{Solution, Stopping};
 pub use integer_pow::IntegerPow;
 pub use iota::Iota;
 pub use linalg::{Cholesky, Det, Eig, Eigh, Guard, Lu, Qr, Slogdet, Solve, Svd, TriangularSolve, Turn};
+pub use linear_solve::{Apply, LinearSolve};
 pub use pad::Pad;
 pub use polygamma::Polygamma;
 pub use recurrence::LinearRecurrence;
 pub use reduce::{REDUCTIONS, Reduce, Reduction, ReductionDef};
+pub use require::Require;
 pub use reshape::Reshape;
 pub use reverse::Reverse;
 pub use scan::Scan;
@@ -210,6 +216,10 @@ operations! {
     CustomVjp(CustomVjp),
     /// The derivative of that.
     CustomVjpLin(CustomVjpLin),
+    /// The solution of a linear system.
+    LinearSolve(LinearSolve),
+    /// Values under a condition.
+    Require(Require),
 }
 
 /// What the text form says of an operation that is about to be built.
@@ -275,6 +285,8 @@ pub fn entries() -> Vec<Entry> {
         linalg::entries(),
         custom_jvp::entries(),
         custom_vjp::entries(),
+        linear_solve::entries(),
+        require::entries(),
     ]
     .concat()
 }

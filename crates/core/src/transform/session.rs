@@ -145,6 +145,11 @@ impl Default for Session {
 }
 
 impl Session {
+    /// The rules in force.
+    pub fn context(&self) -> &AdContext {
+        &self.0.context
+    }
+
     /// Arithmetic of the derivatives.
     pub fn numerics(&self) -> Numerics {
         self.0.context.numerics

@@ -1,4 +1,4 @@
-//! `checkpoint`, `cond`, `scan`, `fori_loop`, `while_loop` of closures: they become bodies, what they captured operands.
+//! `checkpoint`, `cond`, `switch`, `scan`, `fori_loop`, `while_loop` of closures: they become bodies, what they captured operands.
 
 use super::capture::{Closed, types, union, with, write};
 use super::tree::{Returns, Tree, leaves, owned, structure};
@@ -71,6 +71,43 @@ pub fn cond<A: Tree, R: Returns, S: Returns<Out = R::Out>>(
     let y =
         write(loc, &args, |cx, x| cx.cond(x[0], &x[1..], |cx, x| cx.inline(&then, x), |cx, x| cx.inline(&other, x)))?;
     Ok(yes.out.rebuild(&mut y.into_iter()))
+}
+
+/// One of several closures, chosen by an integer of rank 0; one out of range is the nearest that exists.
+///
+/// ```
+/// use cotangent::{TracedTensor, closures::{grad, switch}};
+/// type F = fn(TracedTensor) -> TracedTensor;
+/// let branches: [F; 3] = [|x| x, |x| &x * &x, |x| x.powi(3)];
+/// let d = |k: i64| grad(move |x: TracedTensor| switch(&TracedTensor::scalar(k), x, &branches))(TracedTensor::scalar(2.0));
+/// assert_eq!(d(1)?.to_tensor()?.item::<f64>()?, 4.0);
+/// assert_eq!(d(7)?.to_tensor()?.item::<f64>()?, 12.0);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+#[track_caller]
+pub fn switch<A: Tree, R: Returns>(index: &TracedTensor, x: A, branches: &[impl Fn(A) -> R]) -> Result<R::Out> {
+    let loc = here();
+    let closed: Vec<Closed<R::Out>> =
+        branches.iter().map(|f| Closed::like("branch", loc, &x, f)).collect::<Result<_>>()?;
+    let Some(first) = closed.first() else {
+        return Err(Error::new(Code::Arity, "`switch` needs at least one branch").at(loc));
+    };
+    for (k, c) in closed.iter().enumerate() {
+        let (a, b) = (structure(&first.out), structure(&c.out));
+        if a != b {
+            let text = format!("branch {k} of `switch` returns the structure {b}, branch 0 {a}");
+            return Err(Error::new(Code::BranchMismatch, text).at(loc));
+        }
+    }
+    let captures = union(&closed.iter().map(Closed::captures).collect::<Result<Vec<_>>>()?);
+    let bodies: Vec<Function> = closed.iter().map(|c| c.after(&captures)).collect::<Result<_>>()?;
+    let args = [std::slice::from_ref(index), &captures[..], &owned(&x)].concat();
+    type Body<'a> = Box<dyn Fn(&dyn Emit, &[Val]) -> Vec<Val> + 'a>;
+    let bodies: Vec<Body<'_>> =
+        bodies.iter().map(|f| Box::new(move |cx: &dyn Emit, x: &[Val]| cx.inline(f, x)) as Body<'_>).collect();
+    let all: Vec<_> = bodies.iter().map(|b| &**b).collect();
+    let y = write(loc, &args, |cx, x| cx.switch(x[0], &x[1..], &all))?;
+    Ok(first.out.rebuild(&mut y.into_iter()))
 }
 
 /// `c, y[i] = f(c, x[i])` along the first axis of `xs`: the last carry, and the `y` stacked.

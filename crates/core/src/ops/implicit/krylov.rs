@@ -1,0 +1,152 @@
+//! Conjugate gradients and GMRES, written in the language.
+//!
+//! ```text
+//! converged:  |b - A x| <= tol (|b| + |A| |x|)       |A| by the largest |A v| / |v| that was seen
+//! ```
+//! The test is the backward error: what remains is what rounding leaves. GMRES is the simpler form, in which the
+//! directions that the solution moves along are carried with an orthonormal basis of their images, and a new direction is
+//! the residual while it shrinks and the last image otherwise (Jiránek, Rozložník 2010). Restarts compute the residual anew.
+
+use super::space::{Space, count, measure, number};
+use super::{Solution, Stopping};
+use crate::emit::Emit;
+use crate::ops::{Apply, Comparison};
+use crate::primitive::Val;
+
+const MAX_STEPS: usize = 2000;
+/// Directions that GMRES keeps.
+const RESTART: usize = 40;
+/// The default tolerance in rounding errors.
+const ROUNDINGS: f64 = 128.0;
+
+/// Whether a residual is as small as rounding allows.
+fn small(cx: &dyn Emit, s: &Space, r: Val, x: &[Val], of_a: Val, of_b: Val, tol: f64) -> Val {
+    let scale = cx.add(of_b, cx.mul(of_a, s.norm(cx, x)));
+    cx.compare(r, Comparison::Le, cx.scale_by(tol, scale))
+}
+
+/// The larger of a norm and `|y| / |x|`.
+fn larger(cx: &dyn Emit, s: &Space, norm: Val, y: &[Val], x: &[Val]) -> Val {
+    let seen = cx.div(s.norm(cx, y), s.norm(cx, x));
+    cx.select(cx.compare(seen, Comparison::Gt, norm), seen, norm)
+}
+
+/// A Hermitian positive definite system.
+pub(super) fn cg(cx: &dyn Emit, apply: &Apply<'_>, consts: &[Val], b: &[Val], stop: Stopping) -> Solution {
+    let s = Space::of(&b.iter().map(|&b| cx.ty(b)).collect::<Vec<_>>());
+    let (n, nc) = (b.len(), consts.len());
+    let tol = s.tolerance(stop, ROUNDINGS);
+    let max = stop.max_steps.unwrap_or(MAX_STEPS) as i64;
+    let of_b = s.norm(cx, b);
+    // Steps, |A|, <r, r>, then x, r, p.
+    let init =
+        [vec![count(cx, 0), number(cx, 0.0), s.real_dot(cx, b, b)], s.zeros(cx), b.to_vec(), b.to_vec()].concat();
+    let done = |cx: &dyn Emit, of_b: Val, c: &[Val]| small(cx, &s, cx.sqrt(c[2]), &c[3..3 + n], c[1], of_b, tol);
+    let y = cx.while_loop(
+        &[consts, &[of_b]].concat(),
+        &init,
+        |cx, w, c| {
+            let left = cx.compare(c[0], Comparison::Lt, count(cx, max));
+            cx.and(left, cx.not(done(cx, w[nc], c)))
+        },
+        |cx, w, c| {
+            let (x, rest) = c[3..].split_at(n);
+            let (r, p) = rest.split_at(n);
+            let ap = apply(cx, &w[..nc], p);
+            let alpha = cx.div(c[2], s.real_dot(cx, p, &ap));
+            let x = s.add(cx, x, &s.scale(cx, alpha, p));
+            let r = s.sub(cx, r, &s.scale(cx, alpha, &ap));
+            let rr = s.real_dot(cx, &r, &r);
+            let next = s.add(cx, &r, &s.scale(cx, cx.div(rr, c[2]), p));
+            let k = cx.add(c[0], count(cx, 1));
+            [vec![k, larger(cx, &s, c[1], &ap, p), rr], x, r, next].concat()
+        },
+    );
+    let converged = done(cx, of_b, &y);
+    Solution { x: y[3..3 + n].to_vec(), residual: cx.sqrt(y[2]), steps: y[0], converged }
+}
+
+/// Any system that is not singular.
+pub(super) fn gmres(cx: &dyn Emit, apply: &Apply<'_>, consts: &[Val], b: &[Val], stop: Stopping) -> Solution {
+    let s = Space::of(&b.iter().map(|&b| cx.ty(b)).collect::<Vec<_>>());
+    let (n, nc) = (b.len(), consts.len());
+    let tol = s.tolerance(stop, ROUNDINGS);
+    let max = stop.max_steps.unwrap_or(MAX_STEPS) as i64;
+    let rows = s.dimension().unwrap_or(RESTART).clamp(1, RESTART);
+    let of_b = s.norm(cx, b);
+    // Steps, |A|, |r|, then x and r.
+    let init = [vec![count(cx, 0), number(cx, 0.0), of_b], s.zeros(cx), b.to_vec()].concat();
+    let going = |cx: &dyn Emit, of_b: Val, c: &[Val]| {
+        let left = cx.compare(c[0], Comparison::Lt, count(cx, max));
+        cx.and(left, cx.not(small(cx, &s, c[2], &c[3..3 + n], c[1], of_b, tol)))
+    };
+    let y = cx.while_loop(
+        &[consts, &[of_b], b].concat(),
+        &init,
+        |cx, w, c| going(cx, w[nc], c),
+        |cx, w, c| {
+            let c = cycle(cx, &s, apply, &w[..=nc], c, rows, &going);
+            let x = &c[3..3 + n];
+            let r = s.sub(cx, &w[nc + 1..], &apply(cx, &w[..nc], x));
+            [vec![c[0], c[1], s.norm(cx, &r)], x.to_vec(), r].concat()
+        },
+    );
+    let converged = small(cx, &s, y[2], &y[3..3 + n], y[1], of_b, tol);
+    Solution { x: y[3..3 + n].to_vec(), residual: y[2], steps: y[0], converged }
+}
+
+/// Up to `rows` directions, from the residual that `c` holds. `w`: constants, then `|b|`.
+fn cycle(
+    cx: &dyn Emit,
+    s: &Space,
+    apply: &Apply<'_>,
+    w: &[Val],
+    c: &[Val],
+    rows: usize,
+    going: &dyn Fn(&dyn Emit, Val, &[Val]) -> Val,
+) -> Vec<Val> {
+    let n = (c.len() - 3) / 2;
+    let nc = w.len() - 1;
+    let r = &c[3 + n..];
+    let z = s.scale(cx, cx.recip(c[2]), r);
+    // Row, then what `c` holds, then the direction, the directions so far, their images.
+    let init = [&[count(cx, 0)], c, &z, &s.stack(cx, rows), &s.stack(cx, rows)].concat();
+    let y = cx.while_loop(
+        w,
+        &init,
+        |cx, w, c| {
+            let left = cx.compare(c[0], Comparison::Lt, count(cx, rows as i64));
+            cx.and(left, going(cx, w[nc], &c[1..4 + 2 * n]))
+        },
+        |cx, w, c| {
+            let (row, steps, of_a, of_r) = (c[0], c[1], c[2], c[3]);
+            let part = |k: usize| &c[4 + k * n..4 + (k + 1) * n];
+            let (x, r, z, ps, qs) = (part(0), part(1), part(2), part(3), part(4));
+            let mut q = apply(cx, &w[..nc], z);
+            let of_a = larger(cx, s, of_a, &q, z);
+            let mut p = z.to_vec();
+            // Twice is enough to be orthogonal to rounding.
+            for _ in 0..2 {
+                let h = s.project(cx, qs, &q);
+                q = s.sub(cx, &q, &s.combine(cx, h, qs));
+                p = s.sub(cx, &p, &s.combine(cx, h, ps));
+            }
+            let scale = cx.recip(s.norm(cx, &q));
+            let (p, q) = (s.scale(cx, scale, &p), s.scale(cx, scale, &q));
+            let alpha = s.dot(cx, &q, r);
+            let x = s.add(cx, x, &s.scale(cx, alpha, &p));
+            let r = s.sub(cx, r, &s.scale(cx, alpha, &q));
+            let new = s.norm(cx, &r);
+            let shrinks = cx.compare(new, Comparison::Le, cx.scale_by(0.9, of_r));
+            let z = s.select(cx, shrinks, &s.scale(cx, cx.recip(new), &r), &q);
+            let put = |all: &[Val], one: &[Val]| -> Vec<Val> {
+                all.iter().zip(one).map(|(&all, &v)| cx.dynamic_update_index_axis(all, v, 0, row)).collect()
+            };
+            let (ps, qs) = (put(ps, &p), put(qs, &q));
+            let one = count(cx, 1);
+            [vec![cx.add(row, one), cx.add(steps, one), of_a, new], x, r, z, ps, qs].concat()
+        },
+    );
+    debug_assert!(cx.failed() || cx.ty(y[3]) == measure());
+    y[1..4 + 2 * n].to_vec()
+}

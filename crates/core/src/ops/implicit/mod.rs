@@ -1,0 +1,287 @@
+//! Values that are defined by an equation: roots, fixed points, minima.
+//!
+//! ```text
+//! r(c, x) = 0          dx = -(∂r/∂x)⁻¹ ∂r/∂c dc          r = f,   r = x - F,   r = ∇f
+//! ```
+//! The steps of the iteration are never differentiated: the rule is the equation's own derivative, written with
+//! [`linear_solve`](super::linear_solve), so reverse mode costs one transposed solve, and every order and batching follow.
+//! The iterations stop where rounding does not let them go on; one that ends before that has not converged, which is a
+//! flag of [`Solution`], and an error of the functions that return values only.
+
+mod iterate;
+mod krylov;
+mod space;
+
+use super::body::{params, rewrap, spread};
+use crate::emit::Emit;
+use crate::error::Result;
+use crate::graph::Function;
+use crate::primitive::Val;
+use crate::shape::Type;
+use crate::transform::{Session, grad};
+use iterate::{descent, newton, picard};
+use std::sync::Arc;
+
+/// When an iteration ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stopping {
+    /// Size of the last step (for linear systems: of the residual), relative; by default what the element type can
+    /// resolve.
+    pub tolerance: Option<f64>,
+    /// Steps; by default 200 of Newton's method, 10 000 of a fixed point, 2 000 products of a linear solver.
+    pub max_steps: Option<usize>,
+}
+
+/// What an iteration found.
+#[derive(Clone, Debug)]
+pub struct Solution {
+    /// The values.
+    pub x: Vec<Val>,
+    /// How far they are from satisfying the equation, `f64` of rank 0.
+    pub residual: Val,
+    /// Steps made, `i64` of rank 0.
+    pub steps: Val,
+    /// Whether they are a solution, a boolean of rank 0.
+    pub converged: Val,
+}
+
+impl Solution {
+    fn values(&self) -> Vec<Val> {
+        [&self.x[..], &[self.residual, self.steps, self.converged]].concat()
+    }
+
+    fn of(mut values: Vec<Val>) -> Solution {
+        values.resize(values.len().max(3), Val::POISON);
+        let rest = values.split_off(values.len() - 3);
+        Solution { x: values, residual: rest[0], steps: rest[1], converged: rest[2] }
+    }
+
+    /// The values; running is an error with this message if they are no solution.
+    pub fn checked(&self, cx: &dyn Emit, message: &str) -> Vec<Val> {
+        cx.require(self.converged, self.residual, &self.x, message)
+    }
+}
+
+/// The derivative of `f(constants.., x..)` in `x`, as `constants.., x.., v.. -> J v..`.
+fn jacobian(session: &Session, f: &Arc<Function>, consts: usize) -> Result<Arc<Function>> {
+    let active: Vec<bool> = (0..f.params().len()).map(|k| k >= consts).collect();
+    moved(session, f, &active)
+}
+
+/// How the results of `f` move when its active operands do: operands.., tangents of active ones.. -> tangents of all.
+fn moved(session: &Session, f: &Arc<Function>, active: &[bool]) -> Result<Arc<Function>> {
+    let j = session.jvp_region(f, active)?;
+    let n = j.out_active.len();
+    rewrap(session, &j.func.name, &[&j.func], |b| {
+        let x = params(b, &j.func.param_types());
+        let cx: &dyn Emit = b;
+        let y = cx.inline(&j.func, &x);
+        let t = spread(&j.out_active, &y[n..]);
+        t.into_iter().zip(f.result_types()).map(|(t, ty)| t.unwrap_or_else(|| cx.zeros(&ty))).collect()
+    })
+}
+
+impl dyn Emit + '_ {
+    /// The solution that `solve` finds of `equation(consts, x) = 0` from `start`, with the equation's derivative.
+    fn implicit(
+        &self,
+        equation: &Arc<Function>,
+        consts: &[Val],
+        start: &[Val],
+        symmetric: bool,
+        solve: impl FnOnce(&dyn Emit, &[Val], &[Val]) -> Solution,
+    ) -> Solution {
+        let nc = consts.len();
+        let jacobian = match jacobian(self.session(), equation, nc) {
+            Ok(j) => j,
+            Err(e) => {
+                self.fail(e.at(self.loc()));
+                return Solution::of(vec![Val::POISON; start.len() + 3]);
+            }
+        };
+        let y = self.custom_jvp(
+            &[consts, start].concat(),
+            |cx, x| solve(cx, &x[..nc], &x[nc..]).values(),
+            |cx, x, y, t| {
+                let at = [&x[..nc], &y[..start.len()]].concat();
+                // Only the constants move: a solution does not depend on where it was looked for.
+                let active: Vec<bool> = (0..at.len()).map(|k| k < nc && t[k].is_some()).collect();
+                let none = vec![None; y.len()];
+                if !active.contains(&true) {
+                    return none;
+                }
+                let along: Vec<Val> = t[..nc].iter().flatten().copied().collect();
+                let rhs = match moved(cx.session(), equation, &active) {
+                    Ok(f) => cx.inline(&f, &[&at[..], &along].concat()),
+                    Err(e) => {
+                        cx.fail(e.at(cx.loc()));
+                        return none;
+                    }
+                };
+                let rhs: Vec<Val> = rhs.iter().map(|&v| cx.neg(v)).collect();
+                let matvec = |cx: &dyn Emit, w: &[Val], v: &[Val]| cx.inline(&jacobian, &[w, v].concat());
+                let dx = cx.solve_linear(&at, &rhs, symmetric, matvec, Stopping::default());
+                dx.into_iter().map(Some).chain([None; 3]).collect()
+            },
+        );
+        Solution::of(y)
+    }
+
+    /// `x` with `f(consts, x) = 0`, by Newton's method from `start`; steps that do not reduce `|f|` are halved.
+    ///
+    /// ```
+    /// use cotangent_core::{Builder, DType, Emit, Type, ops::Stopping, transform::Session};
+    /// let b = Builder::new("square_root", Session::default());
+    /// let a = b.param(Type::scalar(DType::F64), None);
+    /// let cx: &dyn Emit = &b;
+    /// let one = cx.full_like(a, 1.0);
+    /// let s = cx.root(&[a], &[one], Stopping::default(), |cx, c, x| vec![cx.sub(cx.square(x[0]), c[0])]);
+    /// let x = s.checked(cx, "the square root was not found");
+    /// let f = b.finish(&x)?;
+    /// let y = cotangent_core::reference::run(&f.into(), &[cotangent_core::Array::scalar(4.0)])?;
+    /// assert_eq!(y[0].to_f64(), [2.0]);
+    /// # Ok::<(), cotangent_core::Error>(())
+    /// ```
+    pub fn root(
+        &self,
+        consts: &[Val],
+        start: &[Val],
+        stop: Stopping,
+        f: impl FnOnce(&dyn Emit, &[Val], &[Val]) -> Vec<Val>,
+    ) -> Solution {
+        let Some(f) = self.equation("root", consts, start, f) else {
+            return Solution::of(vec![Val::POISON; start.len() + 3]);
+        };
+        self.implicit(&f, consts, start, false, |cx, c, x| newton(cx, &f, c, x, stop))
+    }
+
+    /// `x` with `f(consts, x) = x`, by repeating `f` from `start`.
+    pub fn fixed_point(
+        &self,
+        consts: &[Val],
+        start: &[Val],
+        stop: Stopping,
+        f: impl FnOnce(&dyn Emit, &[Val], &[Val]) -> Vec<Val>,
+    ) -> Solution {
+        let nc = consts.len();
+        let poison = || Solution::of(vec![Val::POISON; start.len() + 3]);
+        let Some(f) = self.equation("fixed_point", consts, start, f) else { return poison() };
+        let equation = rewrap(self.session(), "equation", &[&f], |b| {
+            let x = params(b, &f.param_types());
+            let cx: &dyn Emit = b;
+            cx.inline(&f, &x).into_iter().zip(&x[nc..]).map(|(y, &x)| cx.sub(x, y)).collect()
+        });
+        match equation {
+            Ok(equation) => self.implicit(&equation, consts, start, false, |cx, c, x| picard(cx, &f, c, x, stop)),
+            Err(e) => {
+                self.fail(e);
+                poison()
+            }
+        }
+    }
+
+    /// `x` where the real scalar `f(consts, x)` is least near `start`: Newton's method on its gradient, with
+    /// directions by conjugate gradients that leave where the curvature is negative, and steps that reduce `f`.
+    pub fn minimize(
+        &self,
+        consts: &[Val],
+        start: &[Val],
+        stop: Stopping,
+        f: impl FnOnce(&dyn Emit, &[Val], &[Val]) -> Val,
+    ) -> Solution {
+        let nc = consts.len();
+        let poison = || Solution::of(vec![Val::POISON; start.len() + 3]);
+        let types = [self.types(consts), self.types(start)].concat();
+        let Some(f) = self.body("loss", &types, |cx, x| vec![f(cx, &x[..nc], &x[nc..])]).func else { return poison() };
+        let gradient = crate::transform::check_scalar_loss(&f)
+            .and_then(|()| grad(self.session().context(), &f, &f.params()[nc..]))
+            .map_err(|e| e.at(self.loc()));
+        match gradient {
+            Ok(g) => {
+                let g = Arc::new(g);
+                self.implicit(&g, consts, start, true, |cx, c, x| descent(cx, &f, &g, c, x, stop))
+            }
+            Err(e) => {
+                self.fail(e);
+                poison()
+            }
+        }
+    }
+
+    /// A body of as many results as unknowns, of their types.
+    fn equation(
+        &self,
+        name: &str,
+        consts: &[Val],
+        x: &[Val],
+        f: impl FnOnce(&dyn Emit, &[Val], &[Val]) -> Vec<Val>,
+    ) -> Option<Arc<Function>> {
+        let nc = consts.len();
+        let of_x = self.types(x);
+        let types = [self.types(consts), of_x.clone()].concat();
+        let f = self.body(name, &types, |cx, x| f(cx, &x[..nc], &x[nc..])).func?;
+        let y = f.result_types();
+        if y.len() != of_x.len() || y.iter().zip(&of_x).any(|(y, x)| y.differs(x)) {
+            let show = |t: &[Type]| super::body::show_types(t);
+            let text =
+                format!("the function of `{name}` returns {} for unknowns {}: they must agree", show(&y), show(&of_x));
+            self.fail(crate::Error::new(crate::Code::CarryMismatch, text).at(self.loc()));
+            return None;
+        }
+        if let Some(t) = of_x.iter().find(|t| !t.dtype.has_tangent()) {
+            let text = format!("`{name}` looks for values of type {t}: unknowns are floats");
+            self.fail(crate::Error::new(crate::Code::DTypeMismatch, text).at(self.loc()));
+            return None;
+        }
+        Some(f)
+    }
+
+    /// `x` with `matvec(consts, x) = b` where only products with the system are known: by conjugate gradients for a
+    /// symmetric (Hermitian) positive definite one, by GMRES otherwise. An error when run if that does not converge.
+    pub fn solve_linear(
+        &self,
+        consts: &[Val],
+        b: &[Val],
+        symmetric: bool,
+        matvec: impl FnOnce(&dyn Emit, &[Val], &[Val]) -> Vec<Val>,
+        stop: Stopping,
+    ) -> Vec<Val> {
+        self.linear_solve(consts, b, symmetric, matvec, |cx, apply, c, b| {
+            let (s, message) = match symmetric {
+                true => (krylov::cg(cx, apply, c, b, stop), "conjugate gradients did not converge"),
+                false => (krylov::gmres(cx, apply, c, b, stop), "GMRES did not converge"),
+            };
+            s.checked(cx, message)
+        })
+    }
+
+    /// As [`solve_linear`](Self::solve_linear), with what the iteration found instead of an error.
+    pub fn try_solve_linear(
+        &self,
+        consts: &[Val],
+        b: &[Val],
+        symmetric: bool,
+        matvec: impl FnOnce(&dyn Emit, &[Val], &[Val]) -> Vec<Val>,
+        stop: Stopping,
+    ) -> Solution {
+        let (nc, n) = (consts.len(), b.len());
+        let types = [self.types(consts), self.types(b), self.types(b)].concat();
+        let all = [consts, b].concat();
+        let poison = || Solution::of(vec![Val::POISON; n + 3]);
+        // The equation A x - b = 0 of constants, b and x.
+        let body =
+            self.body("matvec", &[&types[..nc], &types[nc + n..]].concat(), |cx, x| matvec(cx, &x[..nc], &x[nc..]));
+        let Some(a) = body.func else { return poison() };
+        let equation = self.body("equation", &types, |cx, x| {
+            let y = cx.inline(&a, &[&x[..nc], &x[nc + n..]].concat());
+            y.into_iter().zip(&x[nc..]).map(|(y, &b)| cx.sub(y, b)).collect()
+        });
+        let Some(equation) = equation.func else { return poison() };
+        let start: Vec<Val> = b.iter().map(|&b| self.full_like(b, 0.0)).collect();
+        self.implicit(&equation, &all, &start, symmetric, |cx, c, _| {
+            let apply = |cx: &dyn Emit, w: &[Val], v: &[Val]| cx.inline(&a, &[w, v].concat());
+            let (c, b) = c.split_at(nc);
+            if symmetric { krylov::cg(cx, &apply, c, b, stop) } else { krylov::gmres(cx, &apply, c, b, stop) }
+        })
+    }
+}

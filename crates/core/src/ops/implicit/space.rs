@@ -1,0 +1,160 @@
+//! Lists of tensors as vectors of one space: products, norms, combinations.
+//!
+//! ```text
+//! <x, y> = Σ conj(x) y      over all elements of all tensors; its real part if they are not of one element type
+//! ```
+//! Measures (norms, tolerances) are `f64` of rank 0.
+
+use crate::dtype::DType;
+use crate::emit::Emit;
+use crate::ops::{DotGeneral, Stopping};
+use crate::primitive::Val;
+use crate::shape::{Dim, Type};
+
+/// The type of measures.
+pub(super) fn measure() -> Type {
+    Type::scalar(DType::F64)
+}
+
+/// The space that some tensors are in.
+#[derive(Clone)]
+pub(super) struct Space {
+    types: Vec<Type>,
+    /// What coefficients are.
+    coefficient: DType,
+    /// Half a unit in the last place, relative.
+    epsilon: f64,
+}
+
+impl Space {
+    pub fn of(types: &[Type]) -> Space {
+        let first = types.first().map_or(DType::F64, |t| t.dtype);
+        let one = types.iter().all(|t| t.dtype == first);
+        let coefficient = if one { first } else { DType::F64 };
+        let epsilon = |d: DType| match d.real() {
+            DType::F64 => f64::EPSILON,
+            DType::F32 => f64::from(f32::EPSILON),
+            DType::F16 => 2f64.powi(-10),
+            _ => 2f64.powi(-7),
+        };
+        let epsilon = types.iter().map(|t| epsilon(t.dtype)).fold(f64::EPSILON, f64::max);
+        Space { types: types.to_vec(), coefficient, epsilon }
+    }
+
+    /// The tolerance that is asked for, or this many rounding errors.
+    pub fn tolerance(&self, stop: Stopping, roundings: f64) -> f64 {
+        stop.tolerance.unwrap_or(roundings * self.epsilon)
+    }
+
+    /// The relative size of a step after which Newton's method is as close as it comes.
+    pub fn newton_tolerance(&self, stop: Stopping) -> f64 {
+        stop.tolerance.unwrap_or(self.epsilon.powf(2.0 / 3.0))
+    }
+
+    /// Number of unknowns, if that is known.
+    pub fn dimension(&self) -> Option<usize> {
+        self.types.iter().map(|t| t.shape.numel().as_const()).sum()
+    }
+
+    pub fn zeros(&self, cx: &dyn Emit) -> Vec<Val> {
+        self.types.iter().map(|t| cx.zeros(t)).collect()
+    }
+
+    /// Zeros for `rows` vectors.
+    pub fn stack(&self, cx: &dyn Emit, rows: usize) -> Vec<Val> {
+        self.types.iter().map(|t| cx.zeros(&t.batched(&Dim::Const(rows)))).collect()
+    }
+
+    fn all_axes(t: &Type, skip: usize) -> Vec<usize> {
+        (skip..t.rank() + skip).collect()
+    }
+
+    fn conj(cx: &dyn Emit, x: Val) -> Val {
+        if cx.ty(x).dtype.is_complex() { cx.conj(x) } else { x }
+    }
+
+    fn total(&self, cx: &dyn Emit, parts: Vec<Val>) -> Val {
+        let sum = parts.into_iter().reduce(|a, b| cx.add(a, b));
+        sum.unwrap_or_else(|| cx.zeros(&Type::scalar(self.coefficient)))
+    }
+
+    /// A product of one element type as a coefficient.
+    fn as_coefficient(&self, cx: &dyn Emit, x: Val) -> Val {
+        let real = cx.ty(x).dtype.is_complex() && !self.coefficient.is_complex();
+        let x = if real { cx.real(x) } else { x };
+        if cx.ty(x).dtype == self.coefficient { x } else { cx.convert(x, self.coefficient) }
+    }
+
+    /// `<x, y>`, a coefficient.
+    pub fn dot(&self, cx: &dyn Emit, x: &[Val], y: &[Val]) -> Val {
+        let one = |((&x, &y), t): ((&Val, &Val), &Type)| {
+            let sum = cx.reduce_sum(cx.mul(Self::conj(cx, x), y), &Self::all_axes(t, 0));
+            self.as_coefficient(cx, sum)
+        };
+        self.total(cx, x.iter().zip(y).zip(&self.types).map(one).collect())
+    }
+
+    /// The real part of `<x, y>`, a measure.
+    pub fn real_dot(&self, cx: &dyn Emit, x: &[Val], y: &[Val]) -> Val {
+        let d = self.dot(cx, x, y);
+        let d = if self.coefficient.is_complex() { cx.real(d) } else { d };
+        if cx.ty(d).dtype == DType::F64 { d } else { cx.convert(d, DType::F64) }
+    }
+
+    /// `|x|`, a measure.
+    pub fn norm(&self, cx: &dyn Emit, x: &[Val]) -> Val {
+        cx.sqrt(self.real_dot(cx, x, x))
+    }
+
+    fn spread(cx: &dyn Emit, c: Val, like: &Type) -> Val {
+        let c = if cx.ty(c).dtype == like.dtype { c } else { cx.convert(c, like.dtype) };
+        cx.broadcast_in_dim(c, &like.shape, &[])
+    }
+
+    /// `c x` for a coefficient or a measure.
+    pub fn scale(&self, cx: &dyn Emit, c: Val, x: &[Val]) -> Vec<Val> {
+        x.iter().zip(&self.types).map(|(&x, t)| cx.mul(Self::spread(cx, c, t), x)).collect()
+    }
+
+    pub fn add(&self, cx: &dyn Emit, x: &[Val], y: &[Val]) -> Vec<Val> {
+        x.iter().zip(y).map(|(&x, &y)| cx.add(x, y)).collect()
+    }
+
+    pub fn sub(&self, cx: &dyn Emit, x: &[Val], y: &[Val]) -> Vec<Val> {
+        x.iter().zip(y).map(|(&x, &y)| cx.sub(x, y)).collect()
+    }
+
+    /// `<rows, x>` for every row of a stack.
+    pub fn project(&self, cx: &dyn Emit, stack: &[Val], x: &[Val]) -> Val {
+        let one = |((&q, &x), t): ((&Val, &Val), &Type)| {
+            let d = DotGeneral::contract(&Self::all_axes(t, 1), &Self::all_axes(t, 0));
+            self.as_coefficient(cx, cx.dot_general(Self::conj(cx, q), x, d))
+        };
+        self.total(cx, stack.iter().zip(x).zip(&self.types).map(one).collect())
+    }
+
+    /// `Σ_k c[k] stack[k]`.
+    pub fn combine(&self, cx: &dyn Emit, c: Val, stack: &[Val]) -> Vec<Val> {
+        let one = |(&q, t): (&Val, &Type)| {
+            let c = if cx.ty(c).dtype == t.dtype { c } else { cx.convert(c, t.dtype) };
+            cx.dot_general(c, q, DotGeneral::contract(&[0], &[0]))
+        };
+        stack.iter().zip(&self.types).map(one).collect()
+    }
+
+    /// `x` where the predicate (of rank 0) holds, `y` elsewhere.
+    pub fn select(&self, cx: &dyn Emit, p: Val, x: &[Val], y: &[Val]) -> Vec<Val> {
+        let wide = |t: &Type| cx.broadcast_in_dim(p, &t.shape, &[]);
+        x.iter().zip(y).zip(&self.types).map(|((&x, &y), t)| cx.select(wide(t), x, y)).collect()
+    }
+}
+
+/// A measure with a value.
+pub(super) fn number(cx: &dyn Emit, x: f64) -> Val {
+    cx.full(&measure(), x)
+}
+
+/// `i64` of rank 0.
+pub(super) fn count(cx: &dyn Emit, n: i64) -> Val {
+    cx.full(&Type::scalar(DType::I64), n)
+}

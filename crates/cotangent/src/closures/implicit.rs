@@ -1,0 +1,245 @@
+//! `root`, `fixed_point`, `argmin`, `linear_solve` of closures: values defined by an equation, and their derivatives.
+//!
+//! ```text
+//! r(c, x) = 0          dx = -(∂r/∂x)⁻¹ ∂r/∂c dc
+//! ```
+//! What a closure captures are the equation's parameters `c`: outer transforms differentiate by them. The iteration is
+//! not differentiated and where it starts has no derivative; reverse mode adds one transposed solve, at every order.
+
+use super::capture::{Closed, write};
+use super::tree::{Returns, Tree, owned, structure};
+use crate::traced::here;
+use crate::{Code, Emit, Error, Function, Loc, Result, TracedTensor, Val, ops};
+use cotangent_core::ops::Stopping;
+
+/// What an iteration found.
+#[derive(Clone, Debug)]
+pub struct Solution<T> {
+    /// The values.
+    pub x: T,
+    /// How far they are from satisfying the equation, `f64` of rank 0.
+    pub residual: TracedTensor,
+    /// Steps made, `i64` of rank 0.
+    pub steps: TracedTensor,
+    /// Whether they are a solution, a boolean of rank 0.
+    pub converged: TracedTensor,
+}
+
+/// How a linear system is solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Solver {
+    /// Conjugate gradients, for symmetric (Hermitian) positive definite systems.
+    Cg,
+    /// GMRES, for all that are not singular.
+    Gmres,
+}
+
+/// What the core writes for a closed equation: constants, start, and the equation's body.
+type Solve<'a> = dyn Fn(&dyn Emit, &[Val], &[Val], &Function) -> ops::Solution + 'a;
+
+/// Closes the equation, and solves it.
+fn solve<X: Tree, B: Tree>(
+    loc: Loc,
+    closed: &Closed<B>,
+    start: &X,
+    checked: Option<&str>,
+    how: &Solve<'_>,
+) -> Result<Solution<X>> {
+    let captures = closed.captures()?;
+    let f = closed.after(&captures)?;
+    let nc = captures.len();
+    let args = [captures, owned(start)].concat();
+    let mut y = write(loc, &args, |cx, x| {
+        let (c, x) = x.split_at(nc);
+        let s = how(cx, c, x, &f);
+        let x = checked.map_or_else(|| s.x.clone(), |message| s.checked(cx, message));
+        [&x[..], &[s.residual, s.steps, s.converged]].concat()
+    })?;
+    let rest = y.split_off(y.len() - 3);
+    let [residual, steps, converged] = <[TracedTensor; 3]>::try_from(rest).expect("three");
+    Ok(Solution { x: start.rebuild(&mut y.into_iter()), residual, steps, converged })
+}
+
+fn same<X: Tree>(loc: Loc, what: &str, given: &X, like: &X) -> Result<()> {
+    let (got, want) = (structure(given), structure(like));
+    if got != want {
+        let text = format!("the closure of `{what}` returns the structure {got} for unknowns {want}");
+        return Err(Error::new(Code::CarryMismatch, text).at(loc));
+    }
+    Ok(())
+}
+
+fn rooted<X: Tree, R: Returns<Out = X>>(
+    loc: Loc,
+    f: impl FnOnce(X) -> R,
+    start: X,
+    stop: Stopping,
+    checked: Option<&str>,
+) -> Result<Solution<X>> {
+    let closed = Closed::like("equation", loc, &start, f)?;
+    same(loc, "root", &closed.out, &start)?;
+    solve(loc, &closed, &start, checked, &|cx, c, x, f| cx.root(c, x, stop, |cx, c, x| cx.inline(f, &[c, x].concat())))
+}
+
+/// `x` with `f(x) = 0`, by Newton's method from `start`. When run, an error if that does not converge.
+///
+/// ```
+/// use cotangent::{TracedTensor, closures::{grad, root}};
+/// let square_root = |a: TracedTensor| root(|x: TracedTensor| &x * &x - &a, TracedTensor::scalar(1.0));
+/// let four = TracedTensor::scalar(4.0);
+/// assert_eq!(square_root(four.clone())?.to_tensor()?.item::<f64>()?, 2.0);
+/// assert_eq!(grad(square_root)(four.clone())?.to_tensor()?.item::<f64>()?, 0.25);
+/// assert_eq!(grad(grad(square_root))(four)?.to_tensor()?.item::<f64>()?, -0.03125);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+#[track_caller]
+pub fn root<X: Tree, R: Returns<Out = X>>(f: impl FnOnce(X) -> R, start: X) -> Result<X> {
+    Ok(rooted(here(), f, start, Stopping::default(), Some("`root`: Newton's method did not converge"))?.x)
+}
+
+/// As [`root`], with what was found instead of an error.
+///
+/// ```
+/// use cotangent::{TracedTensor, closures::{Stopping, root, root_with}};
+/// let no_root = |x: TracedTensor| &x * &x + 1.0;
+/// let s = root_with(no_root, TracedTensor::scalar(1.0), Stopping::default())?;
+/// assert!(!s.converged.to_tensor()?.item::<bool>()?);
+/// let error = root(no_root, TracedTensor::scalar(1.0))?.to_tensor().unwrap_err();
+/// assert!(error.to_string().contains("did not converge"), "{error}");
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+#[track_caller]
+pub fn root_with<X: Tree, R: Returns<Out = X>>(
+    f: impl FnOnce(X) -> R,
+    start: X,
+    stop: Stopping,
+) -> Result<Solution<X>> {
+    rooted(here(), f, start, stop, None)
+}
+
+fn fixed<X: Tree, R: Returns<Out = X>>(
+    loc: Loc,
+    f: impl FnOnce(X) -> R,
+    start: X,
+    stop: Stopping,
+    checked: Option<&str>,
+) -> Result<Solution<X>> {
+    let closed = Closed::like("fixed_point", loc, &start, f)?;
+    same(loc, "fixed_point", &closed.out, &start)?;
+    solve(loc, &closed, &start, checked, &|cx, c, x, f| {
+        cx.fixed_point(c, x, stop, |cx, c, x| cx.inline(f, &[c, x].concat()))
+    })
+}
+
+/// `x` with `f(x) = x`, by repeating `f` from `start`. When run, an error if that does not converge.
+///
+/// ```
+/// use cotangent::{TracedTensor, closures::{fixed_point, grad}};
+/// let dottie = |a: TracedTensor| fixed_point(|x: TracedTensor| (&a * &x).cos(), TracedTensor::scalar(0.5));
+/// let x = dottie(TracedTensor::scalar(1.0))?.to_tensor()?.item::<f64>()?;
+/// assert!((x - 0.7390851332151607).abs() < 1e-14);
+/// // dx = -sin(a x) (x da + a dx)
+/// let d = grad(dottie)(TracedTensor::scalar(1.0))?.to_tensor()?.item::<f64>()?;
+/// assert!((d + x * x.sin() / (1.0 + x.sin())).abs() < 1e-12);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+#[track_caller]
+pub fn fixed_point<X: Tree, R: Returns<Out = X>>(f: impl FnOnce(X) -> R, start: X) -> Result<X> {
+    Ok(fixed(here(), f, start, Stopping::default(), Some("`fixed_point` did not converge"))?.x)
+}
+
+/// As [`fixed_point`], with what was found instead of an error.
+#[track_caller]
+pub fn fixed_point_with<X: Tree, R: Returns<Out = X>>(
+    f: impl FnOnce(X) -> R,
+    start: X,
+    stop: Stopping,
+) -> Result<Solution<X>> {
+    fixed(here(), f, start, stop, None)
+}
+
+fn least<X: Tree, R: Returns<Out = TracedTensor>>(
+    loc: Loc,
+    f: impl FnOnce(X) -> R,
+    start: X,
+    stop: Stopping,
+    checked: Option<&str>,
+) -> Result<Solution<X>> {
+    let closed = Closed::like("loss", loc, &start, f)?;
+    solve(loc, &closed, &start, checked, &|cx, c, x, f| {
+        cx.minimize(c, x, stop, |cx, c, x| cx.inline(f, &[c, x].concat())[0])
+    })
+}
+
+/// Where the real scalar `f(x)` is least near `start`. When run, an error if that is not found.
+///
+/// ```
+/// use cotangent::{TracedTensor, closures::{argmin, jacobian}};
+/// // Ridge regression: the weights of a line through two points, and how they move with the data.
+/// let x = TracedTensor::from_vec_row_major(vec![2], vec![1.0, 2.0]);
+/// let slope = |y: TracedTensor| argmin(|w: TracedTensor| (&x * &w - &y).square().sum(), TracedTensor::scalar(0.0));
+/// let y = TracedTensor::from_vec_row_major(vec![2], vec![3.0, 6.0]);
+/// assert!((slope(y.clone())?.to_tensor()?.item::<f64>()? - 3.0).abs() < 1e-12);
+/// let d = jacobian(slope)(y)?.to_tensor()?.to_vec::<f64>()?;
+/// assert!((d[0] - 0.2).abs() < 1e-12 && (d[1] - 0.4).abs() < 1e-12);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+#[track_caller]
+pub fn argmin<X: Tree, R: Returns<Out = TracedTensor>>(f: impl FnOnce(X) -> R, start: X) -> Result<X> {
+    Ok(least(here(), f, start, Stopping::default(), Some("`argmin` did not converge"))?.x)
+}
+
+/// As [`argmin`], with what was found instead of an error.
+#[track_caller]
+pub fn argmin_with<X: Tree, R: Returns<Out = TracedTensor>>(
+    f: impl FnOnce(X) -> R,
+    start: X,
+    stop: Stopping,
+) -> Result<Solution<X>> {
+    least(here(), f, start, stop, None)
+}
+
+/// `x` with `matvec(x) = b` for a linear closure: only products are needed, never the matrix. When run, an error if the
+/// iteration does not converge.
+///
+/// ```
+/// use cotangent::{TracedTensor, closures::{Solver, grad, linear_solve}};
+/// let b = TracedTensor::scalar(6.0);
+/// let solve = |a: TracedTensor| linear_solve(|x: TracedTensor| &a * &x, b.clone(), Solver::Gmres);
+/// let two = TracedTensor::scalar(2.0);
+/// assert_eq!(solve(two.clone())?.to_tensor()?.item::<f64>()?, 3.0);
+/// assert_eq!(grad(solve)(two)?.to_tensor()?.item::<f64>()?, -1.5);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+#[track_caller]
+pub fn linear_solve<X: Tree, R: Returns<Out = X>>(matvec: impl FnOnce(X) -> R, b: X, solver: Solver) -> Result<X> {
+    let loc = here();
+    let closed = Closed::like("matvec", loc, &b, matvec)?;
+    same(loc, "linear_solve", &closed.out, &b)?;
+    let captures = closed.captures()?;
+    let f = closed.after(&captures)?;
+    let nc = captures.len();
+    let args = [captures, owned(&b)].concat();
+    let y = write(loc, &args, |cx, x| {
+        let matvec = |cx: &dyn Emit, w: &[Val], v: &[Val]| cx.inline(&f, &[w, v].concat());
+        cx.solve_linear(&x[..nc], &x[nc..], solver == Solver::Cg, matvec, Stopping::default())
+    })?;
+    Ok(b.rebuild(&mut y.into_iter()))
+}
+
+/// As [`linear_solve`], with what was found instead of an error.
+#[track_caller]
+pub fn linear_solve_with<X: Tree, R: Returns<Out = X>>(
+    matvec: impl FnOnce(X) -> R,
+    b: X,
+    solver: Solver,
+    stop: Stopping,
+) -> Result<Solution<X>> {
+    let loc = here();
+    let closed = Closed::like("matvec", loc, &b, matvec)?;
+    same(loc, "linear_solve", &closed.out, &b)?;
+    solve(loc, &closed, &b, None, &|cx, c, b, f| {
+        let matvec = |cx: &dyn Emit, w: &[Val], v: &[Val]| cx.inline(f, &[w, v].concat());
+        cx.try_solve_linear(c, b, solver == Solver::Cg, matvec, stop)
+    })
+}

@@ -1,0 +1,253 @@
+//! Einstein's summation over eager tensors, traced tensors, and whatever an emitter writes.
+//!
+//! ```
+//! use cotangent::{Tensor, TracedTensor, ad::EagerRuntime, einsum::{EagerEinsumExt, einsum}};
+//! let rt = EagerRuntime::new();
+//! let a = rt.variable_from(Tensor::from_vec_row_major([2, 2], vec![1.0, 2.0, 3.0, 4.0])?)?;
+//! let b = rt.constant_from(Tensor::vector(vec![1.0, 10.0]))?;
+//! let y = [&a, &b].einsum("ij,j->i")?;
+//! assert_eq!(y.to_tensor()?.as_slice::<f64>()?, [21.0, 43.0]);
+//!
+//! let t = TracedTensor::from_vec_row_major(vec![2, 2], vec![1.0, 2.0, 3.0, 4.0]);
+//! assert_eq!(einsum("ii", &[&t])?.to_tensor()?.item::<f64>()?, 5.0);
+//! # Ok::<(), cotangent::ad::Error>(())
+//! ```
+//!
+//! The notation is NumPy's: explicit and implicit results, `...`, letters that stand twice. Parentheses fix an order,
+//! `"(ij,jk),kl->il"`; otherwise a cheap one is looked for, and [`einsum_path`] reports it. What is written are
+//! products, sums and permutations of the core, so every transform applies, to any order.
+
+use crate::ops::DotGeneral;
+use crate::traced::{here, record_in};
+use crate::{Code, DType, Dim, EagerTensor, Emit, Error, GraphCompiler, Result, TracedTensor, Val, ad};
+use cotangent_core::transform::Session;
+use cotangent_einsum::{Extents, Label, Network, Spec};
+pub use cotangent_einsum::{Path, Strategy};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+fn wrong(e: cotangent_einsum::Error) -> Error {
+    Error::new(Code::ShapeMismatch, e.to_string())
+}
+
+fn plan(spec: &str, shapes: &[Vec<Option<usize>>], strategy: Strategy) -> Result<(Network, Extents, Path)> {
+    let ranks: Vec<usize> = shapes.iter().map(Vec::len).collect();
+    let network = Spec::parse(spec).and_then(|s| s.network(&ranks)).and_then(|n| n.bind(shapes));
+    let (network, extents) = network.map_err(wrong)?;
+    let path = network.path(&extents, strategy).map_err(wrong)?;
+    Ok((network, extents, path))
+}
+
+/// In which order operands of these shapes would be contracted, and what that costs.
+///
+/// ```
+/// use cotangent::einsum::{Strategy, einsum_path};
+/// let path = einsum_path("ij,jk,kl->il", &[&[10, 1000], &[1000, 1000], &[1000, 1]], Strategy::Auto)?;
+/// assert_eq!(path.steps[0].operands, [1, 2]);
+/// assert_eq!(path.flops, 2.0 * (1e6 + 1e4));
+/// println!("{path}");
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+pub fn einsum_path(spec: &str, shapes: &[&[usize]], strategy: Strategy) -> Result<Path> {
+    let shapes: Vec<Vec<Option<usize>>> = shapes.iter().map(|s| s.iter().map(|&n| Some(n)).collect()).collect();
+    Ok(plan(spec, &shapes, strategy)?.2)
+}
+
+/// Sums of products of traced tensors. Shapes may be symbolic: an extent that is not known counts as a moderate one when
+/// an order is looked for.
+///
+/// ```
+/// use cotangent::{TracedTensor, closures::{grad, vmap}, einsum::einsum};
+/// let w = TracedTensor::from_vec_row_major(vec![2, 2], vec![2.0, 1.0, 1.0, 3.0]);
+/// let quadratic = |x: TracedTensor| einsum("i,ij,j->", &[&x, &w, &x]);
+/// let xs = TracedTensor::from_vec_row_major(vec![2, 2], vec![1.0, 0.0, 0.0, 1.0]);
+/// assert_eq!(vmap(grad(quadratic))(xs)?.to_tensor()?.to_vec::<f64>()?, [4.0, 2.0, 2.0, 6.0]);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+#[track_caller]
+pub fn einsum(spec: &str, operands: &[&TracedTensor]) -> Result<TracedTensor> {
+    einsum_by(spec, operands, Strategy::Auto)
+}
+
+/// As [`einsum`], with the order looked for in another way.
+#[track_caller]
+pub fn einsum_by(spec: &str, operands: &[&TracedTensor], strategy: Strategy) -> Result<TracedTensor> {
+    let loc = here();
+    let y = record_in(Session::default(), loc, operands, |cx, x| vec![write(cx, spec, x, strategy)]);
+    Ok(y.map_err(|e| e.at(loc))?.remove(0))
+}
+
+/// `[&a, &b].einsum("ij,jk->ik")` on eager tensors.
+pub trait EagerEinsumExt {
+    /// The sum of products that `spec` says.
+    fn einsum(&self, spec: &str) -> ad::Result<EagerTensor>;
+}
+
+impl EagerEinsumExt for [&EagerTensor] {
+    fn einsum(&self, spec: &str) -> ad::Result<EagerTensor> {
+        let Some(first) = self.first() else { return Err(empty(spec).into()) };
+        let rt = first.runtime();
+        if self.len() < 3 {
+            return Ok(rt.write(self, |cx, x| vec![write(cx, spec, x, Strategy::Auto)])?.remove(0));
+        }
+        // Looking for an order takes longer than small products: the runtime remembers it.
+        let shapes: Vec<Vec<Option<usize>>> =
+            self.iter().map(|x| x.shape().iter().map(|&n| Some(n)).collect()).collect();
+        let key = crate::runtime::ExtensionCacheKey::new("cotangent.einsum", format!("{spec} {shapes:?}"), 0);
+        type Plan = (Network, Extents, Path);
+        let known: Option<Arc<Plan>> = rt.with_extension_caches_mut(|caches| caches.get(&key))?;
+        let plan = match known {
+            Some(p) => p,
+            None => {
+                let p = plan(spec, &shapes, Strategy::Auto)?;
+                let bytes = 64 * p.2.steps.len();
+                rt.with_extension_caches_mut(|caches| caches.put(key, p.clone(), bytes))?;
+                Arc::new(p)
+            }
+        };
+        Ok(rt.write(self, |cx, x| vec![follow(cx, &plan.0, &plan.2, x)])?.remove(0))
+    }
+}
+
+impl EagerEinsumExt for [EagerTensor] {
+    fn einsum(&self, spec: &str) -> ad::Result<EagerTensor> {
+        self.iter().collect::<Vec<_>>().as_slice().einsum(spec)
+    }
+}
+
+/// `compiler.einsum(spec, &[&a, &b])` on traced tensors.
+pub trait GraphCompilerEinsumExt {
+    /// The sum of products that `spec` says.
+    ///
+    /// ```
+    /// use cotangent::{GraphCompiler, TracedTensor, einsum::GraphCompilerEinsumExt};
+    /// let compiler = GraphCompiler::new();
+    /// let a = TracedTensor::from_vec_row_major(vec![2], vec![1.0, 2.0]);
+    /// let y = compiler.einsum("i,j->ij", &[&a, &a])?;
+    /// assert_eq!(y.to_tensor()?.to_vec::<f64>()?, [1.0, 2.0, 2.0, 4.0]);
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    fn einsum(&self, spec: &str, operands: &[&TracedTensor]) -> Result<TracedTensor>;
+}
+
+impl GraphCompilerEinsumExt for GraphCompiler {
+    #[track_caller]
+    fn einsum(&self, spec: &str, operands: &[&TracedTensor]) -> Result<TracedTensor> {
+        einsum(spec, operands)
+    }
+}
+
+fn empty(spec: &str) -> Error {
+    Error::new(Code::Arity, format!("einsum `{spec}` needs at least one operand"))
+}
+
+/// Writes a sum of products with an emitter: for operations and rules of your own.
+pub fn write(cx: &dyn Emit, spec: &str, x: &[Val], strategy: Strategy) -> Val {
+    let shapes: Vec<Vec<Option<usize>>> =
+        x.iter().map(|&v| cx.ty(v).shape.iter().map(Dim::as_const).collect()).collect();
+    match if x.is_empty() { Err(empty(spec)) } else { plan(spec, &shapes, strategy) } {
+        Ok((network, _, path)) => follow(cx, &network, &path, x),
+        Err(e) => {
+            cx.fail(e.at(cx.loc()));
+            Val::POISON
+        }
+    }
+}
+
+/// A value and the labels of its axes.
+struct Labelled {
+    val: Val,
+    labels: Vec<Label>,
+}
+
+fn follow(cx: &dyn Emit, network: &Network, path: &Path, x: &[Val]) -> Val {
+    let mut parts: Vec<Labelled> = Vec::with_capacity(x.len() + path.steps.len());
+    for ((&v, labels), repeated) in x.iter().zip(&network.inputs).zip(&network.repeated) {
+        let ty = cx.ty(v);
+        let kept: Vec<Dim> = (0..ty.rank()).filter(|a| !repeated.contains(a)).map(|a| ty.shape[a].clone()).collect();
+        let val = if repeated.is_empty() { v } else { cx.reshape(v, &kept) };
+        parts.push(Labelled { val, labels: labels.clone() });
+    }
+    for step in &path.steps {
+        let made = match step.operands[..] {
+            [a] => alone(cx, &parts[a], &step.labels),
+            [a, b] => product(cx, &parts[a], &parts[b], &step.labels),
+            _ => unreachable!("a step has one or two operands"),
+        };
+        parts.push(made);
+    }
+    let last = parts.last().expect("at least one operand");
+    permuted(cx, last, &network.output)
+}
+
+/// The same value with its axes in this order.
+fn permuted(cx: &dyn Emit, x: &Labelled, order: &[Label]) -> Val {
+    if x.labels == order {
+        return x.val;
+    }
+    let at = |l: &Label| x.labels.iter().position(|m| m == l).expect("the labels are those of the value");
+    cx.transpose(x.val, &order.iter().map(at).collect::<Vec<_>>())
+}
+
+/// Diagonals of labels that stand twice, and sums over those that are not in `left`.
+fn alone(cx: &dyn Emit, x: &Labelled, left: &[Label]) -> Labelled {
+    let &Labelled { mut val, ref labels } = x;
+    let mut labels = labels.clone();
+    while let Some((j, i)) =
+        (0..labels.len()).find_map(|j| labels[..j].iter().position(|l| *l == labels[j]).map(|i| (j, i)))
+    {
+        let twice = labels[j];
+        let mut perm: Vec<usize> = (0..labels.len()).filter(|&a| a != i && a != j).collect();
+        labels = perm.iter().map(|&a| labels[a]).chain([twice]).collect();
+        perm.extend([i, j]);
+        val = cx.diagonal(cx.transpose(val, &perm));
+    }
+    let gone: Vec<usize> = (0..labels.len()).filter(|&a| !left.contains(&labels[a])).collect();
+    if !gone.is_empty() {
+        val = cx.reduce_sum(val, &gone);
+        labels.retain(|l| left.contains(l));
+    }
+    Labelled { val, labels }
+}
+
+/// The product, summed over what both have and `left` has not.
+fn product(cx: &dyn Emit, x: &Labelled, y: &Labelled, left: &[Label]) -> Labelled {
+    let at = |t: &Labelled, l: &Label| t.labels.iter().position(|m| m == l);
+    let both: Vec<(usize, usize, Label)> =
+        x.labels.iter().enumerate().filter_map(|(i, l)| at(y, l).map(|j| (i, j, *l))).collect();
+    let free = |t: &Labelled, o: &Labelled| t.labels.iter().filter(|l| at(o, l).is_none()).copied().collect::<Vec<_>>();
+    let (batch, contract): (Vec<_>, Vec<_>) = both.into_iter().partition(|(.., l)| left.contains(l));
+    let labels: Vec<Label> = batch.iter().map(|(.., l)| *l).chain(free(x, y)).chain(free(y, x)).collect();
+    if contract.is_empty() {
+        // Nothing is summed over: elementwise, which fuses with what is around it.
+        let mut extents: BTreeMap<Label, Dim> = BTreeMap::new();
+        for t in [x, y] {
+            for (l, d) in t.labels.iter().zip(cx.ty(t.val).shape.iter()) {
+                let known = extents.entry(*l).or_insert_with(|| d.clone());
+                if known.as_const().is_none() {
+                    *known = d.clone();
+                }
+            }
+        }
+        let shape: Vec<Dim> = labels.iter().map(|l| extents[l].clone()).collect();
+        let spread = |t: &Labelled| {
+            let place = |l: &Label| labels.iter().position(|m| m == l).expect("all labels are there");
+            let mut order: Vec<usize> = (0..t.labels.len()).collect();
+            order.sort_by_key(|&a| place(&t.labels[a]));
+            let dims: Vec<usize> = order.iter().map(|&a| place(&t.labels[a])).collect();
+            let turned = permuted(cx, t, &order.iter().map(|&a| t.labels[a]).collect::<Vec<_>>());
+            if dims.len() == shape.len() { turned } else { cx.broadcast_in_dim(turned, &shape, &dims) }
+        };
+        let (a, b) = (spread(x), spread(y));
+        let val = if cx.ty(a).dtype == DType::Bool { cx.and(a, b) } else { cx.mul(a, b) };
+        return Labelled { val, labels };
+    }
+    let pick = |of: &[(usize, usize, Label)], left: bool| of.iter().map(|p| if left { p.0 } else { p.1 }).collect();
+    let d = DotGeneral {
+        lhs_batch: pick(&batch, true),
+        rhs_batch: pick(&batch, false),
+        lhs_contract: pick(&contract, true),
+        rhs_contract: pick(&contract, false),
+    };
+    Labelled { val: cx.dot_general(x.val, y.val, d), labels }
+}

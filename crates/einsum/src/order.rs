@@ -1,0 +1,279 @@
+//! In which order tensors are contracted: by dynamic programming over connected subsets, or greedily.
+//!
+//! ```text
+//! cost(S) = min over S = A + B of  cost(A) + cost(B) + Π extents of the indices of A and B
+//! ```
+//! Connected subsets are enough when no outer product helps, and there are few of them in chains and trees: n(n+1)/2 in
+//! a chain. Dense networks have 2^n, so the search has a budget, and above it the best of some greedy orders is taken.
+
+use crate::set::Set;
+use crate::{Error, Result};
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, HashMap};
+
+/// How an order is looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strategy {
+    /// Exhaustively while that is cheap, greedily otherwise.
+    #[default]
+    Auto,
+    /// The pair first that makes the network smallest; the best of several such orders.
+    Greedy,
+    /// The cheapest order without needless outer products; an error for networks where that takes too long.
+    Exhaustive,
+    /// From left to right, as written.
+    InOrder,
+}
+
+/// Pairs of subsets that an automatic and a requested exhaustive search may look at.
+const AUTO: usize = 1_000_000;
+const EXHAUSTIVE: usize = 20_000_000;
+
+/// Tensors as sets of labels, the labels that someone else needs, and the extents of labels.
+pub(crate) struct Problem<'a> {
+    pub tensors: &'a [Set],
+    pub keep: &'a Set,
+    pub extents: &'a [f64],
+}
+
+/// Pairs to contract, in order: tensors first, then results.
+pub(crate) type Pairs = Vec<(usize, usize)>;
+
+impl Problem<'_> {
+    pub fn size(&self, labels: &Set) -> f64 {
+        labels.iter().map(|l| self.extents[l]).product()
+    }
+
+    pub fn solve(&self, strategy: Strategy) -> Result<Pairs> {
+        let n = self.tensors.len();
+        match strategy {
+            Strategy::InOrder => Ok((1..n).map(|k| (if k == 1 { 0 } else { n + k - 2 }, k)).collect()),
+            _ if n <= 2 => Ok((1..n).map(|_| (0, 1)).collect()),
+            Strategy::Greedy => Ok(self.greedy()),
+            Strategy::Auto => Ok(self.exhaustive(AUTO).unwrap_or_else(|| self.greedy())),
+            Strategy::Exhaustive => self.exhaustive(EXHAUSTIVE).ok_or_else(|| {
+                Error(format!("einsum of {n} operands: an exhaustive search would take too long; use a greedy path"))
+            }),
+        }
+    }
+
+    /// How many tensors have each label, and one more for the labels that are kept.
+    fn uses(&self) -> Vec<usize> {
+        let mut uses = vec![0; self.extents.len()];
+        self.tensors.iter().chain([self.keep]).flat_map(Set::iter).for_each(|l| uses[l] += 1);
+        uses
+    }
+
+    /// The labels of the product of `x` and `y` that others need, where `uses` counts both.
+    fn result(&self, x: &Set, y: &Set, uses: &[usize]) -> Set {
+        let mut out = x.or(y);
+        let alone = |l: usize| uses[l] == usize::from(x.contains(l)) + usize::from(y.contains(l));
+        let gone: Vec<usize> = out.iter().filter(|&l| alone(l)).collect();
+        out = out.minus(&Set::of(self.extents.len(), gone));
+        out
+    }
+
+    /// The cost of an order.
+    pub fn flops(&self, pairs: &Pairs) -> f64 {
+        let mut uses = self.uses();
+        let mut sets: Vec<Set> = self.tensors.to_vec();
+        let mut total = 0.0;
+        for &(a, b) in pairs {
+            total += self.size(&sets[a].or(&sets[b]));
+            let made = self.result(&sets[a], &sets[b], &uses);
+            self.replace(&mut uses, &sets[a], &sets[b], &made);
+            sets.push(made);
+        }
+        total
+    }
+
+    fn replace(&self, uses: &mut [usize], a: &Set, b: &Set, made: &Set) {
+        a.iter().chain(b.iter()).for_each(|l| uses[l] -= 1);
+        made.iter().for_each(|l| uses[l] += 1);
+    }
+
+    fn greedy(&self) -> Pairs {
+        // What a pair is worth: the size it makes, less a part of the sizes it takes away.
+        let orders = [1.0, 0.5, 0.0].map(|part| self.greedy_by(part));
+        let best = orders.into_iter().min_by(|a, b| self.flops(a).total_cmp(&self.flops(b)));
+        best.expect("several orders")
+    }
+
+    fn greedy_by(&self, part: f64) -> Pairs {
+        let mut uses = self.uses();
+        let mut sets: Vec<Set> = self.tensors.to_vec();
+        let mut alive: Vec<usize> = (0..sets.len()).collect();
+        let mut queue = BinaryHeap::new();
+        let mut pairs = Pairs::new();
+        let candidate = |sets: &[Set], uses: &[usize], a: usize, b: usize| {
+            let made = self.size(&self.result(&sets[a], &sets[b], uses));
+            Candidate { cost: made - part * (self.size(&sets[a]) + self.size(&sets[b])), a, b }
+        };
+        for b in 1..sets.len() {
+            queue.extend((0..b).filter(|&a| sets[a].meets(&sets[b])).map(|a| candidate(&sets, &uses, a, b)));
+        }
+        while alive.len() > 1 {
+            let next = std::iter::from_fn(|| queue.pop()).find(|c| alive.contains(&c.a) && alive.contains(&c.b));
+            let (a, b) = match next {
+                Some(c) => (c.a, c.b),
+                // Nothing is connected any more: the smallest two.
+                None => {
+                    alive.sort_by(|&a, &b| self.size(&sets[a]).total_cmp(&self.size(&sets[b])).then(a.cmp(&b)));
+                    (alive[0].min(alive[1]), alive[0].max(alive[1]))
+                }
+            };
+            let made = self.result(&sets[a], &sets[b], &uses);
+            self.replace(&mut uses, &sets[a], &sets[b], &made);
+            alive.retain(|&k| k != a && k != b);
+            sets.push(made);
+            let new = sets.len() - 1;
+            for &k in alive.iter().filter(|&&k| sets[k].meets(&sets[new])) {
+                queue.push(candidate(&sets, &uses, k, new));
+            }
+            alive.push(new);
+            pairs.push((a, b));
+        }
+        pairs
+    }
+
+    /// The tensors that hang together, each list ascending.
+    fn components(&self) -> Vec<Vec<usize>> {
+        let mut left: Vec<usize> = (0..self.tensors.len()).collect();
+        let mut all = Vec::new();
+        while let Some(&start) = left.first() {
+            let (mut part, mut labels) = (vec![start], self.tensors[start].clone());
+            left.remove(0);
+            while let Some(at) = left.iter().position(|&k| self.tensors[k].meets(&labels)) {
+                let k = left.remove(at);
+                labels = labels.or(&self.tensors[k]);
+                part.push(k);
+            }
+            part.sort_unstable();
+            all.push(part);
+        }
+        all
+    }
+
+    /// The cheapest order, if it is found by looking at no more than `budget` pairs of subsets.
+    fn exhaustive(&self, budget: usize) -> Option<Pairs> {
+        if self.tensors.len() > 128 {
+            return None;
+        }
+        let mut left = budget;
+        let mut pairs = Pairs::new();
+        let mut parts: Vec<(usize, Set)> = Vec::new();
+        for part in self.components() {
+            let at = self.best(&part, &mut left, &mut pairs)?;
+            let labels = part.iter().fold(Set::new(self.extents.len()), |s, &k| s.or(&self.tensors[k]));
+            let uses = self.uses();
+            let inside = |l: usize| part.iter().filter(|&&k| self.tensors[k].contains(l)).count();
+            let kept = labels.iter().filter(|&l| uses[l] > inside(l));
+            parts.push((at, Set::of(self.extents.len(), kept)));
+        }
+        // Components have nothing in common: outer products, small ones first.
+        while parts.len() > 1 {
+            parts.sort_by(|a, b| self.size(&a.1).total_cmp(&self.size(&b.1)).then(a.0.cmp(&b.0)));
+            let (a, b) = (parts.remove(0), parts.remove(0));
+            pairs.push((a.0, b.0));
+            parts.push((self.tensors.len() + pairs.len() - 1, a.1.or(&b.1)));
+        }
+        Some(pairs)
+    }
+
+    /// Appends the cheapest order of connected tensors; where its result stands.
+    fn best(&self, part: &[usize], left: &mut usize, pairs: &mut Pairs) -> Option<usize> {
+        let n = part.len();
+        let owners: Vec<u128> = (0..self.extents.len())
+            .map(|l| (0..n).filter(|&k| self.tensors[part[k]].contains(l)).fold(0, |s, k| s | 1 << k))
+            .collect();
+        let mut nodes: Vec<Subset> = (0..n)
+            .map(|k| Subset { tensors: 1 << k, labels: self.tensors[part[k]].clone(), cost: 0.0, from: None })
+            .collect();
+        let mut index: HashMap<u128, usize> = HashMap::new();
+        let mut by_size: Vec<Vec<usize>> = vec![Vec::new(), (0..n).collect()];
+        for m in 2..=n {
+            let mut made: Vec<usize> = Vec::new();
+            for k in 1..=m / 2 {
+                *left = left.checked_sub(by_size[k].len() * by_size[m - k].len())?;
+                for &a in &by_size[k] {
+                    for &b in &by_size[m - k] {
+                        let (x, y) = (&nodes[a], &nodes[b]);
+                        if x.tensors & y.tensors != 0 || (2 * k == m && a > b) || !x.labels.meets(&y.labels) {
+                            continue;
+                        }
+                        let tensors = x.tensors | y.tensors;
+                        let both = x.labels.or(&y.labels);
+                        let cost = x.cost + y.cost + self.size(&both);
+                        match index.get(&tensors).copied() {
+                            Some(at) if nodes[at].cost <= cost => {}
+                            Some(at) => (nodes[at].cost, nodes[at].from) = (cost, Some((a, b))),
+                            None => {
+                                let gone = both.iter().filter(|&l| !self.keep.contains(l) && owners[l] & !tensors == 0);
+                                let labels = both.minus(&Set::of(self.extents.len(), gone));
+                                index.insert(tensors, nodes.len());
+                                made.push(nodes.len());
+                                nodes.push(Subset { tensors, labels, cost, from: Some((a, b)) });
+                            }
+                        }
+                    }
+                }
+            }
+            by_size.push(made);
+        }
+        let root = *by_size[n].first()?;
+        // Subsets stand after those that they are made of.
+        let mut needed = vec![root];
+        let mut next = 0;
+        while let Some(&k) = needed.get(next) {
+            needed.extend(nodes[k].from.iter().flat_map(|&(a, b)| [a, b]));
+            next += 1;
+        }
+        needed.sort_unstable();
+        let mut place = vec![0; nodes.len()];
+        for k in needed {
+            place[k] = match nodes[k].from {
+                None => part[k],
+                Some((a, b)) => {
+                    pairs.push((place[a], place[b]));
+                    self.tensors.len() + pairs.len() - 1
+                }
+            };
+        }
+        Some(place[root])
+    }
+}
+
+/// A connected subset, and how its product is made most cheaply.
+struct Subset {
+    tensors: u128,
+    labels: Set,
+    cost: f64,
+    from: Option<(usize, usize)>,
+}
+
+/// A pair that may be contracted next; the greatest is the cheapest.
+struct Candidate {
+    cost: f64,
+    a: usize,
+    b: usize,
+}
+
+impl Ord for Candidate {
+    fn cmp(&self, o: &Candidate) -> Ordering {
+        o.cost.total_cmp(&self.cost).then(o.a.cmp(&self.a)).then(o.b.cmp(&self.b))
+    }
+}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, o: &Candidate) -> Option<Ordering> {
+        Some(self.cmp(o))
+    }
+}
+
+impl PartialEq for Candidate {
+    fn eq(&self, o: &Candidate) -> bool {
+        self.cmp(o).is_eq()
+    }
+}
+
+impl Eq for Candidate {}

@@ -1,0 +1,168 @@
+//! Paths: a network as a list of steps of one or two operands, with what they cost.
+
+use crate::Result;
+use crate::order::{Problem, Strategy};
+use crate::set::Set;
+use crate::spec::{Extents, Label, Member, Network};
+use std::fmt;
+
+/// What an extent that is not known yet counts as.
+const UNKNOWN: f64 = 64.0;
+
+/// One step: operands become one tensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// One or two positions: operands of the whole first, then results of steps.
+    pub operands: Vec<usize>,
+    /// The labels that are left, each once. One operand: diagonals are taken and the others summed over.
+    pub labels: Vec<Label>,
+}
+
+/// A network as steps; the last one's result (or the only operand) has the labels of the result, in some order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Path {
+    /// In the order in which they run.
+    pub steps: Vec<Step>,
+    /// Multiplications and additions of the steps.
+    pub flops: f64,
+    /// Those of one loop over all indices.
+    pub naive_flops: f64,
+    /// Elements of the largest tensor that a step makes.
+    pub largest: f64,
+    /// One line for each step.
+    report: Vec<String>,
+}
+
+/// A tensor on the way.
+struct Part {
+    at: usize,
+    /// As numbers.
+    labels: Set,
+    /// Some stand twice.
+    diagonal: bool,
+}
+
+struct Work<'a> {
+    network: &'a Network,
+    names: Vec<Label>,
+    extents: Vec<f64>,
+    path: Path,
+    /// The labels of every position.
+    known: Vec<Vec<Label>>,
+}
+
+impl Network {
+    /// A cheap way to contract the network: each group by the strategy, groups in their order.
+    pub fn path(&self, extents: &Extents, strategy: Strategy) -> Result<Path> {
+        let names: Vec<Label> = extents.keys().copied().collect();
+        let of = |l: &Label| extents[l].map_or(UNKNOWN, |n| n as f64);
+        let sizes: Vec<f64> = names.iter().map(of).collect();
+        let factors = self.inputs.len().max(1) as f64;
+        let path = Path {
+            steps: Vec::new(),
+            flops: 0.0,
+            naive_flops: factors * sizes.iter().product::<f64>(),
+            largest: 0.0,
+            report: Vec::new(),
+        };
+        let mut work = Work { network: self, names, extents: sizes, path, known: self.inputs.clone() };
+        work.all(strategy)?;
+        Ok(work.path)
+    }
+}
+
+impl Work<'_> {
+    fn number(&self, l: &Label) -> usize {
+        self.names.binary_search(l).expect("every label has an extent")
+    }
+
+    fn set(&self, labels: &[Label]) -> Set {
+        Set::of(self.names.len(), labels.iter().map(|l| self.number(l)))
+    }
+
+    fn all(&mut self, strategy: Strategy) -> Result<()> {
+        let n = self.network.inputs.len();
+        let mut operands: Vec<Option<Part>> = (0..n)
+            .map(|at| {
+                let of = &self.network.inputs[at];
+                let diagonal = of.iter().enumerate().any(|(k, l)| of[..k].contains(l));
+                Some(Part { at, labels: self.set(of), diagonal })
+            })
+            .collect();
+        let mut groups: Vec<Option<Part>> = Vec::new();
+        let output = self.set(&self.network.output);
+        for list in &self.network.groups {
+            let mut parts: Vec<Part> = list
+                .iter()
+                .filter_map(|m| match m {
+                    Member::Operand(k) => operands[*k].take(),
+                    Member::Group(k) => groups[*k].take(),
+                })
+                .collect();
+            let others = operands.iter().chain(&groups).flatten();
+            let keep = others.fold(output.clone(), |s, p| s.or(&p.labels));
+            self.simplify(&mut parts, &keep);
+            groups.push(self.contract(parts, &keep, strategy)?);
+        }
+        Ok(())
+    }
+
+    /// Takes diagonals, and sums over what nobody else has.
+    fn simplify(&mut self, parts: &mut [Part], keep: &Set) {
+        for k in 0..parts.len() {
+            let others = parts.iter().enumerate().filter(|(j, _)| *j != k);
+            let needed = others.fold(keep.clone(), |s, (_, p)| s.or(&p.labels));
+            let own = &parts[k].labels;
+            if parts[k].diagonal || !own.within(&needed) {
+                let left = own.minus(&own.minus(&needed));
+                let at = self.step(vec![parts[k].at], &left, self.size(own));
+                parts[k] = Part { at, labels: left, diagonal: false };
+            }
+        }
+    }
+
+    fn size(&self, labels: &Set) -> f64 {
+        labels.iter().map(|l| self.extents[l]).product()
+    }
+
+    fn contract(&mut self, parts: Vec<Part>, keep: &Set, strategy: Strategy) -> Result<Option<Part>> {
+        let tensors: Vec<Set> = parts.iter().map(|p| p.labels.clone()).collect();
+        let pairs = Problem { tensors: &tensors, keep, extents: &self.extents }.solve(strategy)?;
+        let mut parts: Vec<Option<Part>> = parts.into_iter().map(Some).collect();
+        for (a, b) in pairs {
+            let (Some(x), Some(y)) = (parts[a].take(), parts[b].take()) else { continue };
+            let needed = parts.iter().flatten().fold(keep.clone(), |s, p| s.or(&p.labels));
+            let both = x.labels.or(&y.labels);
+            let left = both.minus(&both.minus(&needed));
+            let summed = if left == both { 1.0 } else { 2.0 };
+            let at = self.step(vec![x.at, y.at], &left, summed * self.size(&both));
+            parts.push(Some(Part { at, labels: left, diagonal: false }));
+        }
+        Ok(parts.pop().flatten())
+    }
+
+    /// Adds a step; where its result stands.
+    fn step(&mut self, operands: Vec<usize>, left: &Set, flops: f64) -> usize {
+        let labels: Vec<Label> = left.iter().map(|l| self.names[l]).collect();
+        let text = |l: &[Label]| l.iter().map(Label::to_string).collect::<String>();
+        let inputs: Vec<String> = operands.iter().map(|&k| text(&self.known[k])).collect();
+        let size = self.size(left);
+        self.path.flops += flops;
+        self.path.largest = self.path.largest.max(size);
+        self.path.report.push(format!("{:<24} {flops:>12.3e} {size:>12.3e}", inputs.join(",") + "->" + &text(&labels)));
+        self.known.push(labels.clone());
+        self.path.steps.push(Step { operands, labels });
+        self.known.len() - 1
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:<24} {:>12} {:>12}", "step", "operations", "elements")?;
+        for line in &self.report {
+            writeln!(f, "{line}")?;
+        }
+        writeln!(f, "operations {:.3e}, as one loop {:.3e}", self.flops, self.naive_flops)?;
+        write!(f, "largest tensor {:.3e} elements", self.largest)
+    }
+}
