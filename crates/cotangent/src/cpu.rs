@@ -1,8 +1,9 @@
-//! The CPU backend.
+//! The CPU backend, and what kernels of extension operations are: functions of strided [`View`]s.
 
 use crate::{Primitive, Result, Type, bail};
 use cotangent_cpu::Executor;
-use cotangent_cpu::kernel::Kernel;
+pub use cotangent_cpu::Tensor as View;
+pub use cotangent_cpu::kernel::{Kernel, Operands, Results};
 
 /// Runs programs on the processor: how many threads, and the kernels of extension operations. Cheap to clone.
 #[derive(Clone, Default)]

@@ -167,7 +167,7 @@ fn complex_numbers_pull_back_conjugated() {
     let y = einsum("i,i->", &[&a, &b]).unwrap();
     let ct = TracedTensor::scalar(C128::new(1.0, 0.0));
     let back = y.vjp(&a, &ct).unwrap().to_tensor().unwrap().to_vec::<C128>().unwrap();
-    assert_eq!(back, [C128::new(1.0, 1.0), C128::new(1.0, 2.0)]);
+    assert_eq!(back, [C128::new(1.0, 1.0), C128::new(1.0, -2.0)]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::TracedTensor;
 use super::node::here;
 use super::record::{aligned, record, record_one};
 use crate::ops::{Bounds, Comparison, Running};
-use crate::{DType, Dim, Result};
+use crate::{DType, Dim, Op, Result};
 
 /// `x.exp()`: a method per row.
 macro_rules! unary {
@@ -114,6 +114,12 @@ along! {
 }
 
 impl TracedTensor {
+    /// Applies any operation, an extension included: a tensor per result.
+    #[track_caller]
+    pub fn apply(op: impl Into<Op>, operands: &[&TracedTensor]) -> Result<Vec<TracedTensor>> {
+        record(here(), operands, |cx, x| cx.emit(op.into(), x).to_vec())
+    }
+
     /// The sum of all elements.
     #[track_caller]
     pub fn sum(&self) -> TracedTensor {

@@ -19,10 +19,11 @@ fn truth(cx: &dyn Emit, b: bool) -> Val {
     cx.full(&Type::scalar(DType::Bool), b)
 }
 
-/// Whether a step is small beside where it led: `|d| <= tol (|x| + tol)`.
-fn small(cx: &dyn Emit, s: &Space, step: Val, x: &[Val], tol: f64) -> Val {
+/// Whether to end: a step is small beside where it led, `|d| <= tol (|x| + tol)`, or not finite.
+fn ended(cx: &dyn Emit, s: &Space, step: Val, x: &[Val], tol: f64) -> Val {
     let scale = cx.add(s.norm(cx, x), number(cx, tol));
-    cx.compare(step, Comparison::Le, cx.scale_by(tol, scale))
+    let small = cx.compare(step, Comparison::Le, cx.scale_by(tol, scale));
+    cx.or(small, cx.not(cx.is_finite(step)))
 }
 
 /// Whether to go on: neither done nor at the end of the steps.
@@ -86,7 +87,7 @@ pub(super) fn newton(cx: &dyn Emit, f: &Arc<Function>, consts: &[Val], start: &[
                 cx.compare(new, Comparison::Lt, w[nc])
             };
             let next = line_search(cx, &s, &[w, &[of_y]].concat(), x, &d, &smaller);
-            let done = small(cx, &s, s.norm(cx, &d), &next, tol);
+            let done = ended(cx, &s, s.norm(cx, &d), &next, tol);
             [vec![cx.add(c[0], count(cx, 1)), done], next].concat()
         },
     );
@@ -109,11 +110,11 @@ pub(super) fn picard(cx: &dyn Emit, f: &Arc<Function>, consts: &[Val], start: &[
             let x = &c[3..];
             let next = cx.inline(f, &[w, x].concat());
             let step = s.norm(cx, &s.sub(cx, &next, x));
-            let done = small(cx, &s, step, &next, tol);
+            let done = ended(cx, &s, step, &next, tol);
             [vec![cx.add(c[0], count(cx, 1)), done, step], next].concat()
         },
     );
-    Solution { x: y[3..].to_vec(), residual: y[2], steps: y[0], converged: y[1] }
+    Solution { x: y[3..].to_vec(), residual: y[2], steps: y[0], converged: cx.and(y[1], cx.is_finite(y[2])) }
 }
 
 /// The direction `H d = g` by conjugate gradients, up to where the curvature is negative: what was found until there,
@@ -190,7 +191,7 @@ pub(super) fn descent(
                 cx.compare(new, Comparison::Le, cx.add(cx.sub(w[nc], least), slack))
             };
             let next = line_search(cx, &s, &[w, &[value, along]].concat(), x, &d, &lower);
-            let done = small(cx, &s, s.norm(cx, &d), &next, tol);
+            let done = ended(cx, &s, s.norm(cx, &d), &next, tol);
             [vec![cx.add(c[0], count(cx, 1)), done], next].concat()
         },
     );

@@ -9,9 +9,11 @@
 
 use super::space::{Space, count, measure, number};
 use super::{Solution, Stopping};
+use crate::dtype::DType;
 use crate::emit::Emit;
 use crate::ops::{Apply, Comparison};
 use crate::primitive::Val;
+use crate::shape::Type;
 
 const MAX_STEPS: usize = 2000;
 /// Directions that GMRES keeps.
@@ -46,7 +48,7 @@ pub(super) fn cg(cx: &dyn Emit, apply: &Apply<'_>, consts: &[Val], b: &[Val], st
         &[consts, &[of_b]].concat(),
         &init,
         |cx, w, c| {
-            let left = cx.compare(c[0], Comparison::Lt, count(cx, max));
+            let left = cx.and(cx.compare(c[0], Comparison::Lt, count(cx, max)), cx.is_finite(c[2]));
             cx.and(left, cx.not(done(cx, w[nc], c)))
         },
         |cx, w, c| {
@@ -74,25 +76,29 @@ pub(super) fn gmres(cx: &dyn Emit, apply: &Apply<'_>, consts: &[Val], b: &[Val],
     let max = stop.max_steps.unwrap_or(MAX_STEPS) as i64;
     let rows = s.dimension().unwrap_or(RESTART).clamp(1, RESTART);
     let of_b = s.norm(cx, b);
-    // Steps, |A|, |r|, then x and r.
-    let init = [vec![count(cx, 0), number(cx, 0.0), of_b], s.zeros(cx), b.to_vec()].concat();
+    // Whether a cycle was in vain, then steps, |A|, |r|, x and r.
+    let no = cx.full(&Type::scalar(DType::Bool), false);
+    let init = [vec![no, count(cx, 0), number(cx, 0.0), of_b], s.zeros(cx), b.to_vec()].concat();
     let going = |cx: &dyn Emit, of_b: Val, c: &[Val]| {
-        let left = cx.compare(c[0], Comparison::Lt, count(cx, max));
+        let left = cx.and(cx.compare(c[0], Comparison::Lt, count(cx, max)), cx.is_finite(c[2]));
         cx.and(left, cx.not(small(cx, &s, c[2], &c[3..3 + n], c[1], of_b, tol)))
     };
     let y = cx.while_loop(
         &[consts, &[of_b], b].concat(),
         &init,
-        |cx, w, c| going(cx, w[nc], c),
+        |cx, w, c| cx.and(cx.not(c[0]), going(cx, w[nc], &c[1..])),
         |cx, w, c| {
-            let c = cycle(cx, &s, apply, &w[..=nc], c, rows, &going);
+            let old = c[3];
+            let c = cycle(cx, &s, apply, &w[..=nc], &c[1..], rows, &going);
             let x = &c[3..3 + n];
             let r = s.sub(cx, &w[nc + 1..], &apply(cx, &w[..nc], x));
-            [vec![c[0], c[1], s.norm(cx, &r)], x.to_vec(), r].concat()
+            let new = s.norm(cx, &r);
+            let vain = cx.compare(new, Comparison::Gt, cx.scale_by(0.999, old));
+            [vec![vain, c[0], c[1], new], x.to_vec(), r].concat()
         },
     );
-    let converged = small(cx, &s, y[2], &y[3..3 + n], y[1], of_b, tol);
-    Solution { x: y[3..3 + n].to_vec(), residual: y[2], steps: y[0], converged }
+    let converged = small(cx, &s, y[3], &y[4..4 + n], y[2], of_b, tol);
+    Solution { x: y[4..4 + n].to_vec(), residual: y[3], steps: y[1], converged }
 }
 
 /// Up to `rows` directions, from the residual that `c` holds. `w`: constants, then `|b|`.
