@@ -31,3 +31,8 @@ pub use primitive::{Arg, Batched, Cost, Primitive, Sample, Val, Vals};
 pub use shape::{Dim, Env, Shape, Sym, Type};
 pub use transform::AdContext;
 pub use verify::verify;
+
+/// The tutorial of an operation set of one's own is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/scalar-operations.md")]
+struct ScalarOperations;

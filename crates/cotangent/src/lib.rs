@@ -12,6 +12,7 @@ pub mod npy;
 pub mod npz;
 pub mod program;
 pub mod runtime;
+pub mod safetensors;
 pub mod tensor;
 mod traced;
 
@@ -46,3 +47,23 @@ pub fn run(f: &Arc<Function>, args: &[Array]) -> Result<Vec<Array>> {
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The guides' programs are tests, a name for each.
+#[cfg(doctest)]
+mod guides {
+    macro_rules! guides {
+        ($($name:ident $file:literal),* $(,)?) => {
+            $(#[doc = include_str!(concat!("../../../docs/", $file))]
+            struct $name;)*
+        };
+    }
+    guides! {
+        Eager "eager.md",
+        Traced "traced.md",
+        Closures "closures.md",
+        Complex "complex.md",
+        Extensions "extensions.md",
+        FromPyTorch "from-pytorch.md",
+        FromJax "from-jax.md",
+    }
+}

@@ -56,7 +56,7 @@ pub fn to_bytes(a: &Array) -> Vec<u8> {
     out
 }
 
-fn write_elements(data: &Data, out: &mut Vec<u8>) {
+pub(crate) fn write_elements(data: &Data, out: &mut Vec<u8>) {
     fn each<T: Copy, const N: usize>(v: &[T], out: &mut Vec<u8>, f: impl Fn(T) -> [u8; N]) {
         v.iter().for_each(|&x| out.extend_from_slice(&f(x)));
     }
@@ -129,7 +129,7 @@ fn transposed(a: Array) -> Result<Array> {
     a.wide().pick((0..n).map(at)).narrow(dtype, shape.clone())
 }
 
-fn read_elements(dtype: DType, body: &[u8], big: bool) -> Data {
+pub(crate) fn read_elements(dtype: DType, body: &[u8], big: bool) -> Data {
     fn each<T: Element, const N: usize>(body: &[u8], big: bool, f: impl Fn([u8; N]) -> T) -> Data {
         let one = |c: &[u8]| {
             let mut c: [u8; N] = c.try_into().expect("chunks have this size");

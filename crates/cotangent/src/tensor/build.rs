@@ -1,7 +1,7 @@
 //! Constructors of [`Tensor`] and its files.
 
 use super::{Order, Tensor, reversed, zero_array};
-use crate::npy;
+use crate::{npy, npz, safetensors};
 use cotangent_core::dtype::Kind;
 use cotangent_core::{Array, DType, Element, Result, Scalar, Wide, bail};
 use std::path::Path;
@@ -99,6 +99,34 @@ impl Tensor {
             Err(e) => bail!(Io, "{}: {e}", path.display()),
         }
     }
+
+    /// Reads all tensors of an `.npz` archive or, by its ending, a `.safetensors` file.
+    ///
+    /// ```
+    /// use cotangent::{DType, Tensor};
+    /// let path = std::env::temp_dir().join(format!("cotangent_{}.npz", std::process::id()));
+    /// Tensor::write_all(&path, &[("x", &Tensor::eye(DType::F64, 2)?)])?;
+    /// let back = Tensor::read_all(&path)?;
+    /// assert_eq!((back[0].0.as_str(), back[0].1.shape()), ("x", &[2, 2][..]));
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    pub fn read_all(path: impl AsRef<Path>) -> Result<Vec<(String, Tensor)>> {
+        let path = path.as_ref();
+        let all = if is_safetensors(path) { safetensors::read(path)? } else { npz::read(path)? };
+        Ok(all.into_iter().map(|(name, a)| (name, a.into())).collect())
+    }
+
+    /// Writes named tensors to an `.npz` archive or, by its ending, a `.safetensors` file.
+    pub fn write_all(path: impl AsRef<Path>, tensors: &[(&str, &Tensor)]) -> Result<()> {
+        let path = path.as_ref();
+        let all: Vec<(String, Array)> =
+            tensors.iter().map(|(name, t)| Ok(((*name).to_owned(), t.to_array()?))).collect::<Result<_>>()?;
+        if is_safetensors(path) { safetensors::write(path, &all) } else { npz::write(path, &all) }
+    }
+}
+
+fn is_safetensors(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("safetensors"))
 }
 
 /// A vector of numbers by position.
