@@ -14,6 +14,7 @@ mod composite;
 mod concatenate;
 mod constant;
 mod convert;
+mod convolution;
 mod cumulative;
 mod custom_jvp;
 mod custom_vjp;
@@ -32,13 +33,16 @@ mod polygamma;
 mod recurrence;
 mod reduce;
 mod require;
+mod reduce_window;
 mod reshape;
 mod reverse;
 mod scan;
 mod scatter;
 mod scatter_recurrence;
 mod select;
+mod select_window;
 mod slice;
+mod sliding;
 mod sort;
 mod support;
 mod switch;
@@ -58,6 +62,7 @@ pub use composite::{Composite, composites};
 pub use concatenate::Concatenate;
 pub use constant::{Constant, Value};
 pub use convert::Convert;
+pub use convolution::{Convolution, ConvolutionSpec};
 pub use cumulative::{Cumulative, Running};
 pub use custom_jvp::CustomJvp;
 pub use custom_vjp::{CustomVjp, CustomVjpLin};
@@ -74,13 +79,16 @@ pub use polygamma::Polygamma;
 pub use recurrence::LinearRecurrence;
 pub use reduce::{REDUCTIONS, Reduce, Reduction, ReductionDef};
 pub use require::Require;
+pub use reduce_window::ReduceWindow;
 pub use reshape::Reshape;
 pub use reverse::Reverse;
 pub use scan::Scan;
 pub use scatter::{Combine, Scatter};
 pub use scatter_recurrence::ScatterRecurrence;
 pub use select::Select;
+pub use select_window::SelectWindow;
 pub use slice::Slice;
+pub use sliding::Sliding;
 pub use sort::Sort;
 pub use switch::Switch;
 pub use transpose::Transpose;
@@ -152,6 +160,10 @@ operations! {
     Transpose(Transpose),
     /// Reduction over axes.
     Reduce(Reduce),
+    /// Reduction over sliding windows.
+    ReduceWindow(ReduceWindow),
+    /// Sums at selected elements of sliding windows.
+    SelectWindow(SelectWindow),
     /// Where extrema are.
     ArgReduce(ArgReduce),
     /// Sorting along an axis.
@@ -162,6 +174,8 @@ operations! {
     LinearRecurrence(LinearRecurrence),
     /// Products summed over pairs of axes.
     DotGeneral(DotGeneral),
+    /// A kernel that slides over an operand.
+    Convolution(Convolution),
     /// A function applied.
     Call(Call),
     /// One of several bodies.
@@ -265,11 +279,14 @@ pub fn entries() -> Vec<Entry> {
         reshape::entries(),
         transpose::entries(),
         reduce::entries(),
+        reduce_window::entries(),
+        select_window::entries(),
         arg_reduce::entries(),
         sort::entries(),
         cumulative::entries(),
         recurrence::entries(),
         dot_general::entries(),
+        convolution::entries(),
         call::entries(),
         switch::entries(),
         reverse::entries(),

@@ -1,0 +1,303 @@
+//! `reduce_window`: a reduction over windows that slide over the operand.
+//!
+//! ```text
+//! y[p] = fold over k of x[i],        x_dilation · i = stride · p + dilation · k - low
+//! d sum  = sum of dx                 its adjoint is a sum over windows, p and i exchanged
+//! d max  = Σ_k w dx                  w = 1 / ties where x[i] = y[p]: `select_and_gather`
+//! d prod = Σ_k e_k dx_k              e_k = product of the others, from both sides, never a division
+//! ```
+//! Elements outside are left out; a window that has none gives what the reduction of nothing is.
+
+use super::moving::{advance, prepend};
+use super::reduce::counting;
+use super::sliding::Sliding;
+use super::support::{bytes, count, mapped, sample_array};
+use super::{Comparison, Entry, Op, REDUCTIONS, Reduction, Spelled, arity};
+use crate::array::{Array, Wide};
+use crate::attr::Attrs;
+use crate::bail;
+use crate::emit::Emit;
+use crate::error::{Code, Error, Result};
+use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
+use crate::shape::{Dim, Env, Type};
+use crate::transform::{Lin, Lv};
+
+/// A reduction over windows.
+#[derive(Clone, Debug)]
+pub struct ReduceWindow {
+    /// What is folded.
+    pub op: Reduction,
+    /// Steps along every axis.
+    pub sliding: Sliding,
+    /// Extents of a window.
+    pub window: Vec<Dim>,
+    /// Extents of the result: the number of windows along every axis.
+    pub extents: Vec<Dim>,
+}
+
+/// The positions in an operand of shape `x` of the elements of the window at `p`, in row-major order of the window.
+pub(super) fn elements<'a>(
+    s: &'a Sliding,
+    x: &'a [usize],
+    window: &'a [usize],
+    p: &'a [usize],
+) -> impl Iterator<Item = usize> + 'a {
+    let mut k = vec![0; window.len()];
+    let mut more = !window.contains(&0);
+    std::iter::from_fn(move || {
+        if !more {
+            return None;
+        }
+        let at = (0..p.len()).try_fold(0, |sum, a| Some(sum * x[a] + s.source(a, p[a], k[a], x[a])?));
+        more = advance(&mut k, window);
+        Some(at)
+    })
+    .flatten()
+}
+
+/// Every index of a shape, row-major.
+pub(super) fn indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> + '_ {
+    let mut next = (!shape.contains(&0)).then(|| vec![0; shape.len()]);
+    std::iter::from_fn(move || {
+        let now = next.take()?;
+        let mut then = now.clone();
+        next = advance(&mut then, shape).then_some(then);
+        Some(now)
+    })
+}
+
+impl ReduceWindow {
+    /// With windows of one element each: element `k` of every window, or what the reduction of nothing is.
+    fn element(&self, op: Reduction, k: &[usize]) -> ReduceWindow {
+        let mut one = ReduceWindow { op, window: vec![Dim::Const(1); k.len()], ..self.clone() };
+        for (a, &k) in k.iter().enumerate() {
+            let step = one.sliding.dilation[a].saturating_mul(k.try_into().unwrap_or(i64::MAX));
+            one.sliding.low[a] = one.sliding.low[a].saturating_sub(step);
+        }
+        one
+    }
+
+    /// The tangent of an extremum: the mean of the tangents where the operand attains it; NaN if it is NaN.
+    fn by_location(&self, cx: &Lin<'_>, x: Val, y: Val, t: Lv) -> Lv {
+        let at = super::SelectWindow { gather: true, first: false, sliding: self.sliding.clone(), window: self.window.clone() };
+        let ty = cx.ty(x);
+        let ones = cx.full(&ty.with_dtype(counting(ty.dtype)), 1.0);
+        let ties = cx.op(at.clone(), &[x, y, ones]);
+        // A window without elements has no tangent.
+        let number = cx.compare(y, Comparison::Eq, y);
+        let ties = cx.select(number, cx.maximum(ties, cx.full_like(ties, 1.0)), ties);
+        let share = cx.convert(cx.div(cx.full_like(ties, 1.0), ties), ty.dtype);
+        cx.scale(share, cx.apply1(at, &[x.into(), y.into(), t.into()]))
+    }
+
+    /// The tangent of a product: every element's times the product of the others.
+    fn by_others(&self, cx: &Lin<'_>, x: Val, t: Lv) -> Result<Lv> {
+        let Some(window) = self.window.iter().map(Dim::as_const).collect::<Option<Vec<usize>>>() else {
+            bail!(NoRule, "the derivative of a product over windows needs windows of known extents, not {:?}", self.window)
+        };
+        let places: Vec<Vec<usize>> = indices(&window).collect();
+        let part = |k: &Vec<usize>| cx.op(self.element(Reduction::Prod, k), &[x]);
+        let parts: Vec<Val> = if places.len() > 1 { places.iter().map(part).collect() } else { Vec::new() };
+        // Products of all parts after each.
+        let mut after: Vec<Option<Val>> = vec![None; places.len()];
+        for k in (1..parts.len()).rev() {
+            after[k - 1] = Some(after[k].map_or(parts[k], |a| cx.mul(parts[k], a)));
+        }
+        let (mut before, mut sum): (Option<Val>, Option<Lv>) = (None, None);
+        for (k, at) in places.iter().enumerate() {
+            let dx = cx.apply1(self.element(Reduction::Sum, at), &[t.into()]);
+            let others = match (before, after[k]) {
+                (Some(b), Some(a)) => Some(cx.mul(b, a)),
+                (b, a) => b.or(a),
+            };
+            sum = cx.sum_opt(sum, Some(others.map_or(dx, |o| cx.scale(o, dx))));
+            before = parts.get(k).map(|&p| before.map_or(p, |b| cx.mul(b, p)));
+        }
+        Ok(sum.unwrap_or_else(|| cx.zeros(&cx.lty(t).with_shape(self.extents.clone()))))
+    }
+}
+
+/// What `op` says for windows over an operand of this type, but of the number of windows.
+pub(super) fn check_windows(op: &dyn Primitive, s: &Sliding, window: &[Dim], x: &Type) -> Result<()> {
+    s.check(op.name(), x.rank())?;
+    if window.len() != x.rank() {
+        bail!(Attribute, "`{}`: `window` = {window:?} has no entry for each axis of {x}", op.name());
+    }
+    Ok(())
+}
+
+impl Primitive for ReduceWindow {
+    fn name(&self) -> &str {
+        "reduce_window"
+    }
+
+    fn attrs(&self) -> Attrs {
+        let a = Attrs::default().with("reduce", self.word()).with("window", &self.window);
+        self.sliding.attrs(a.with("extents", &self.extents))
+    }
+
+    fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
+        arity(self, x, 1)?;
+        if !(self.op.def().types)(x[0].dtype) {
+            bail!(DTypeMismatch, "`reduce_window` of {}: `{}` is not defined there", x[0], self.word());
+        }
+        check_windows(self, &self.sliding, &self.window, &x[0])?;
+        if self.extents.len() != x[0].rank() {
+            bail!(Attribute, "`reduce_window`: `extents` = {:?} has no entry for each axis of {}", self.extents, x[0]);
+        }
+        Ok(vec![x[0].with_shape(self.extents.clone())])
+    }
+
+    fn eval(&self, x: &[Array], env: &Env) -> Result<Vec<Array>> {
+        let known = |v: &[Dim]| v.iter().map(|d| d.eval(env)).collect::<Result<Vec<_>>>();
+        let (window, extents) = (known(&self.window)?, known(&self.extents)?);
+        let groups: Vec<Vec<usize>> =
+            indices(&extents).map(|p| elements(&self.sliding, x[0].shape(), &window, &p).collect()).collect();
+        fn fold<T: Copy>(groups: &[Vec<usize>], v: &[T], f: impl Fn(&[T]) -> T) -> Vec<T> {
+            groups.iter().map(|g| f(&g.iter().map(|&i| v[i]).collect::<Vec<T>>())).collect()
+        }
+        let d = self.op.def();
+        let y = match x[0].wide() {
+            Wide::F(v) => Wide::F(fold(&groups, &v, d.real)),
+            Wide::I(v) => Wide::I(fold(&groups, &v, |v| (d.int)(v, x[0].dtype()))),
+            Wide::C(v) => Wide::C(fold(&groups, &v, d.complex)),
+        };
+        Ok(vec![y.narrow(x[0].dtype(), extents)?])
+    }
+
+    fn linear_in(&self, _: &[bool]) -> bool {
+        self.op == Reduction::Sum
+    }
+
+    fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
+        if self.op == Reduction::Sum {
+            return Ok(cx.itself(&self.clone().into(), x, t));
+        }
+        let y = cx.op(self.clone(), x);
+        let dy = match (self.op, t[0]) {
+            (Reduction::Max | Reduction::Min, Some(t)) => Some(self.by_location(cx, x[0], y, t)),
+            (Reduction::Prod, Some(t)) => Some(self.by_others(cx, x[0], t)?),
+            _ => None,
+        };
+        Ok(cx.one(y, dy))
+    }
+
+    fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
+        let (Arg::L(ty), Some(ct), Reduction::Sum) = (&x[0], ct[0], self.op) else {
+            return Err(no_rule(self, "transpose"));
+        };
+        let op = ReduceWindow { sliding: self.sliding.inverse(), extents: ty.shape.to_vec(), ..self.clone() };
+        Ok(vec![Some(cx.op(op, &[ct]))])
+    }
+
+    fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
+        let op = ReduceWindow {
+            op: self.op,
+            sliding: self.sliding.batched(),
+            window: prepend(Dim::Const(1), &self.window),
+            extents: prepend(size.clone(), &self.extents),
+        };
+        mapped(cx.op(op, &[x[0].val]))
+    }
+
+    fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
+        let per: f64 = self.window.iter().map(|d| d.as_const().unwrap_or(1) as f64).product();
+        Cost { flops: count(&y[0]) * per, bytes: bytes(&x[0]) + bytes(&y[0]) }
+    }
+
+    fn map_dims(&self, f: &dyn Fn(&Dim) -> Dim) -> Option<Op> {
+        let map = |v: &[Dim]| v.iter().map(f).collect();
+        Some(ReduceWindow { window: map(&self.window), extents: map(&self.extents), ..self.clone() }.into())
+    }
+}
+
+impl ReduceWindow {
+    /// The reduction's name without `reduce_`.
+    fn word(&self) -> &'static str {
+        self.op.def().name.trim_start_matches("reduce_")
+    }
+}
+
+impl dyn Emit + '_ {
+    /// A reduction over windows within `x` padded by `sliding.low` and `high` (of what the reduction of nothing is).
+    pub fn reduce_window(&self, op: Reduction, x: Val, window: &[Dim], sliding: &Sliding, high: &[i64]) -> Val {
+        if self.failed() {
+            return Val::POISON;
+        }
+        let n = self.ty(x).shape;
+        let fits = n.rank() == window.len() && n.rank() == high.len();
+        let extents = match sliding.check("reduce_window", n.rank()) {
+            Ok(()) if fits => (0..n.rank()).map(|k| sliding.count(k, &n[k], &window[k], high[k])).collect(),
+            Ok(()) => Err(Error::new(Code::Attribute, format!("`reduce_window`: {window:?} over {}", self.ty(x)))),
+            Err(e) => Err(e),
+        };
+        match extents {
+            Ok(extents) => {
+                self.op(ReduceWindow { op, sliding: sliding.clone(), window: window.to_vec(), extents }, &[x])
+            }
+            Err(e) => {
+                self.fail(e.at(self.loc()));
+                Val::POISON
+            }
+        }
+    }
+}
+
+fn parse(s: &mut Spelled<'_>) -> Result<Op> {
+    let word: String = s.attrs.get("reduce")?;
+    let Some(d) = REDUCTIONS.iter().find(|d| d.name.strip_prefix("reduce_") == Some(&word)) else {
+        bail!(Attribute, "`reduce_window` has no `reduce` = {word}; there are sum, prod, max, min, any, all, and, or, xor")
+    };
+    let window: Vec<Dim> = s.attrs.get("window")?;
+    let x: Vec<Dim> = s.operands.first().map(|t| t.shape.to_vec()).unwrap_or_default();
+    let sliding = Sliding::parse(s, window.len())?;
+    let extents = sliding.take_extents(s, &x, &window)?;
+    Ok(ReduceWindow { op: d.op, sliding, window, extents }.into())
+}
+
+/// Steps, windows and padding after the last element, for samples of this file and of selections.
+pub(super) fn sample_windows() -> Vec<(Sliding, Vec<usize>, Vec<i64>, Vec<usize>)> {
+    let s = |steps: [&[i64]; 4], window: &[usize], high: &[i64], x: &[usize]| {
+        let [stride, dilation, x_dilation, low] = steps.map(<[i64]>::to_vec);
+        (Sliding { stride, dilation, x_dilation, low }, window.to_vec(), high.to_vec(), x.to_vec())
+    };
+    vec![
+        s([&[1], &[1], &[1], &[0]], &[2], &[0], &[4]),
+        s([&[2, 1], &[1, 2], &[1, 1], &[1, 0]], &[3, 2], &[1, 1], &[4, 3]),
+        s([&[2], &[1], &[3], &[-1]], &[3], &[2], &[4]),
+        s([&[], &[], &[], &[]], &[], &[], &[]),
+        s([&[1], &[1], &[1], &[2]], &[2], &[1], &[2]),
+    ]
+}
+
+pub(super) fn sample_extents(s: &Sliding, window: &[usize], high: &[i64], x: &[usize]) -> Vec<Dim> {
+    let count = |k: usize| s.count(k, &x[k].into(), &window[k].into(), high[k]).expect("a sample");
+    (0..x.len()).map(count).collect()
+}
+
+fn samples(_: &str) -> Vec<Sample> {
+    use crate::DType::*;
+    let mut out = Vec::new();
+    for d in REDUCTIONS {
+        let types: Vec<_> = [F64, F32, BF16, C128, I32, Bool].into_iter().filter(|&t| (d.types)(t)).collect();
+        for (k, (sliding, window, high, x)) in sample_windows().into_iter().enumerate() {
+            let dtype = types[k % types.len()];
+            let extents = sample_extents(&sliding, &window, &high, &x);
+            let window = window.into_iter().map(Dim::Const).collect();
+            let op = ReduceWindow { op: d.op, sliding, window, extents };
+            out.push(Sample::new(op, vec![sample_array(dtype, &x, k)]));
+        }
+    }
+    let ties = Array::vector(vec![1.0, 3.0, 3.0, f64::NAN, 2.0, 0.0, 0.0, 0.0]);
+    for op in [Reduction::Max, Reduction::Prod] {
+        let window = vec![Dim::Const(3)];
+        let op = ReduceWindow { op, sliding: Sliding::plain(1), window, extents: vec![Dim::Const(6)] };
+        out.push(Sample::rough(op, vec![ties.clone()]));
+    }
+    out
+}
+
+pub(super) fn entries() -> Vec<Entry> {
+    let doc = "A reduction (sum, prod, max, min, ..) over sliding windows: x_dilation i = stride p + dilation k - low.";
+    vec![Entry { name: "reduce_window", doc, parse, samples }]
+}

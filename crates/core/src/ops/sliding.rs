@@ -1,0 +1,154 @@
+//! The geometry of sliding windows: which element of an operand a window has, for convolutions and windowed reductions.
+//!
+//! Along each axis the element `k` of the window at `p` is the element `i` of the operand with
+//!
+//! ```text
+//! x_dilation · i = stride · p + dilation · k - low        there is none if that is no index
+//! ```
+//! One equation in three indices: exchanging their roles gives the geometry of the adjoints, so the operations that use it
+//! are closed under them. Steps have either sign for that reason; `low` is the padding before the first element. What
+//! stands after the last one follows from the number of windows, which the operation says.
+
+use super::Spelled;
+use super::moving::padded;
+use crate::attr::Attrs;
+use crate::bail;
+use crate::error::Result;
+use crate::shape::Dim;
+
+/// Steps of every axis.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Sliding {
+    /// From one window to the next; not 0.
+    pub stride: Vec<i64>,
+    /// From one element of a window to the next; not 0.
+    pub dilation: Vec<i64>,
+    /// From one element of the operand to the next, on the same scale; not 0.
+    pub x_dilation: Vec<i64>,
+    /// Where the operand's first element stands from the first window's first.
+    pub low: Vec<i64>,
+}
+
+impl Sliding {
+    /// Dense windows one after the other along this many axes.
+    pub fn plain(axes: usize) -> Sliding {
+        Sliding { stride: vec![1; axes], dilation: vec![1; axes], x_dilation: vec![1; axes], low: vec![0; axes] }
+    }
+
+    /// Number of axes.
+    pub fn axes(&self) -> usize {
+        self.stride.len()
+    }
+
+    /// The index of element `k` of the window at `p` along an axis of `n` elements.
+    pub fn source(&self, axis: usize, p: usize, k: usize, n: usize) -> Option<usize> {
+        let wide = |v: &[i64]| i128::from(v[axis]);
+        let at = wide(&self.stride) * p as i128 + wide(&self.dilation) * k as i128 - wide(&self.low);
+        let step = wide(&self.x_dilation);
+        (at % step == 0).then_some(at / step).and_then(|i| usize::try_from(i).ok()).filter(|&i| i < n)
+    }
+
+    /// The windows of the windows: which of them have an element `i`, as their element `k`.
+    pub(super) fn inverse(&self) -> Sliding {
+        let negative = |v: &[i64]| v.iter().map(|x| -x).collect();
+        let s = Sliding {
+            stride: self.x_dilation.clone(),
+            dilation: negative(&self.dilation),
+            x_dilation: self.stride.clone(),
+            low: negative(&self.low),
+        };
+        s.upright()
+    }
+
+    /// Window index and element index exchanged.
+    pub(super) fn exchanged(&self) -> Sliding {
+        Sliding { stride: self.dilation.clone(), dilation: self.stride.clone(), ..self.clone() }
+    }
+
+    /// The same relation with a positive step of the operand.
+    fn upright(mut self) -> Sliding {
+        for k in 0..self.axes() {
+            if self.x_dilation[k] < 0 {
+                for v in [&mut self.stride, &mut self.dilation, &mut self.x_dilation, &mut self.low] {
+                    v[k] = -v[k];
+                }
+            }
+        }
+        self
+    }
+
+    /// The geometry with one more axis in front, along which everything stays where it is.
+    pub(super) fn batched(&self) -> Sliding {
+        let one = |first: i64, rest: &[i64]| std::iter::once(first).chain(rest.iter().copied()).collect();
+        Sliding {
+            stride: one(1, &self.stride),
+            dilation: one(1, &self.dilation),
+            x_dilation: one(1, &self.x_dilation),
+            low: one(0, &self.low),
+        }
+    }
+
+    /// How many windows of `size` elements lie within an axis of `n` elements padded by `low` and `high`.
+    pub fn count(&self, axis: usize, n: &Dim, size: &Dim, high: i64) -> Result<Dim> {
+        let step = |v: &[i64]| match usize::try_from(v[axis]) {
+            Ok(s) if s > 0 => Ok(s),
+            _ => bail!(Attribute, "windows are counted by padding where their steps are positive, got {}", v[axis]),
+        };
+        let (stride, dilation, x_dilation) = (step(&self.stride)?, step(&self.dilation)?, step(&self.x_dilation)?);
+        let room = padded(n, self.low[axis], high, x_dilation - 1)?;
+        let span = padded(size, 0, 0, dilation - 1)?;
+        match (room.as_const(), span.as_const()) {
+            (Some(n), Some(s)) if n < s => Ok(Dim::Const(0)),
+            (Some(n), Some(s)) => Ok(Dim::Const((n - s) / stride + 1)),
+            _ => Ok((room - span + Dim::Const(stride)).floor_div(stride)),
+        }
+    }
+
+    /// The steps make sense for this many axes.
+    pub(super) fn check(&self, op: &str, axes: usize) -> Result<()> {
+        for (name, v) in
+            [("stride", &self.stride), ("dilation", &self.dilation), ("x_dilation", &self.x_dilation), ("low", &self.low)]
+        {
+            if v.len() != axes {
+                bail!(Attribute, "`{op}`: `{name}` has {} entries for {axes} axes of windows", v.len());
+            }
+            // So that their sums and negatives are numbers.
+            if v.iter().any(|s| s.unsigned_abs() > i64::MAX as u64 / 2 || (*s == 0 && name != "low")) {
+                bail!(Attribute, "`{op}`: `{name}` = {v:?} must be steps, none of them 0");
+            }
+        }
+        Ok(())
+    }
+
+    /// Those that are not at their default.
+    pub(super) fn attrs(&self, a: Attrs) -> Attrs {
+        let not = |d: i64, v: &[i64]| v.iter().any(|&x| x != d);
+        a.with_if(not(1, &self.stride), "stride", &self.stride)
+            .with_if(not(1, &self.dilation), "dilation", &self.dilation)
+            .with_if(not(1, &self.x_dilation), "x_dilation", &self.x_dilation)
+            .with_if(not(0, &self.low), "low", &self.low)
+    }
+
+    pub(super) fn parse(s: &mut Spelled<'_>, axes: usize) -> Result<Sliding> {
+        let mut list = |name: &str, default| Ok(s.attrs.opt(name)?.unwrap_or_else(|| vec![default; axes]));
+        Ok(Sliding {
+            stride: list("stride", 1)?,
+            dilation: list("dilation", 1)?,
+            x_dilation: list("x_dilation", 1)?,
+            low: list("low", 0)?,
+        })
+    }
+
+    /// The attribute `extents`, or what follows from `high` (0 by default) for an operand and windows of these extents.
+    pub(super) fn take_extents(&self, s: &mut Spelled<'_>, x: &[Dim], size: &[Dim]) -> Result<Vec<Dim>> {
+        if let Some(extents) = s.attrs.opt("extents")? {
+            return Ok(extents);
+        }
+        let high: Vec<i64> = s.attrs.opt("high")?.unwrap_or_else(|| vec![0; self.axes()]);
+        self.check(s.name, x.len())?;
+        if high.len() != x.len() || size.len() != x.len() {
+            bail!(Attribute, "`{}`: `high` and windows have an entry for each of {} axes", s.name, x.len());
+        }
+        (0..x.len()).map(|k| self.count(k, &x[k], &size[k], high[k])).collect()
+    }
+}
