@@ -95,6 +95,7 @@ fn spellings() -> Vec<(Vec<Type>, Attrs)> {
         vec![row; 2],
         vec![f(&[]); 2],
         vec![Type::new(DType::I64, [3])],
+        vec![Type::new(DType::C128, [3, 3])],
     ];
     let none = Attrs::default;
     let number = |n: i128| Attr::Num(Scalar::I(n));
@@ -104,6 +105,7 @@ fn spellings() -> Vec<(Vec<Type>, Attrs)> {
         none().with("axis", number(0)).with("k", number(2)),
         none().with("axes", Attr::List(vec![number(1)])),
         none().with("op", "mean"),
+        none().with("length", number(4)),
         none().with("num", Attr::Dim(Dim::Const(4))),
         none().with("depth", number(4)).with("dtype", DType::F64),
         none().with("size", number(4)).with("dtype", DType::F64),

@@ -3,7 +3,9 @@
 use crate::executor::Compiler;
 use crate::kernel::{Kernel, Operands, Results, Sizes, kernel};
 use crate::tensor::Tensor;
-use crate::{contract, control, convert, elementwise, generate, loops, movement, reduce, sort, windows};
+use crate::{
+    contract, control, convert, elementwise, fourier, generate, loops, movement, reduce, sliding, sort, windows,
+};
 use cotangent_core::ops::Op;
 use cotangent_core::transform::Session;
 use cotangent_core::{Dim, Env, Primitive, Result, Type};
@@ -39,6 +41,10 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type]) -> Result<Kernel> {
         Op::Cumulative(c) => reduce::cumulative(c, x[0].dtype),
         Op::LinearRecurrence(r) => reduce::linear_recurrence(r, x[0].dtype),
         Op::DotGeneral(d) => contract::dot_general(d, x[0].rank(), x[1].rank(), x[0].dtype),
+        Op::Convolution(c) => sliding::convolution(c, x[0].dtype),
+        Op::ReduceWindow(r) => sliding::reduce_window(r, x[0].dtype),
+        Op::SelectWindow(s) => sliding::select_window(s, x[0].dtype, x[2].dtype),
+        Op::Fft(f) => fourier::fft(f, x[0].rank(), x[0].dtype),
         Op::Call(c) => control::call(cx, c)?,
         Op::Switch(s) => control::switch(cx, s)?,
         Op::Scan(s) => loops::scan(cx, s)?,

@@ -31,19 +31,23 @@
 //! assert_eq!(product, [14.0, 32.0, 32.0, 77.0]);
 //! ```
 
+pub mod convolution;
 pub mod copy;
 pub mod cumulative;
 pub mod element;
+pub mod fourier;
 pub mod gemm;
 pub mod index;
 pub mod loops;
 pub mod map;
 pub mod reduce;
 mod simd;
+pub mod sliding;
 pub mod sort;
 pub mod tree;
 pub mod twice;
 pub mod view;
+pub mod window;
 
 pub use element::{Index, Number, Ordered};
 pub use gemm::Gemm;

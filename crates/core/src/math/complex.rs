@@ -309,3 +309,17 @@ pub fn pow(z: C128, w: C128) -> C128 {
     }
     exp(w * log(z))
 }
+
+/// `e^(2πi t/n)` for `t < n`, from the angle to the nearest quarter turn: exact there, and symmetric.
+pub fn root_of_unity(t: usize, n: usize) -> C128 {
+    let (t, n) = (t as i128, n as i128);
+    let quarter = (8 * t + n) / (2 * n);
+    let angle = FRAC_PI_2 * ((4 * t - quarter * n) as f64 / n as f64);
+    let (cos, sin) = (libm::cos(angle), libm::sin(angle));
+    match quarter % 4 {
+        0 => c(cos, sin),
+        1 => c(-sin, cos),
+        2 => c(-cos, -sin),
+        _ => c(sin, -cos),
+    }
+}

@@ -102,7 +102,12 @@ impl Primitive for Convolution {
         }
         self.sliding.check(self.name(), x.rank() - FRONT)?;
         if self.extents.len() != x.rank() - FRONT {
-            bail!(Attribute, "`convolution`: `extents` = {:?} are not those of {} axes", self.extents, x.rank() - FRONT);
+            bail!(
+                Attribute,
+                "`convolution`: `extents` = {:?} are not those of {} axes",
+                self.extents,
+                x.rank() - FRONT
+            );
         }
         for (axis, what) in [(0, "groups"), (2, "features")] {
             if x.shape[axis].same(&w.shape[axis]) == Some(false) {
@@ -142,9 +147,7 @@ impl Primitive for Convolution {
             })
         });
         let y = match (x[0].wide(), x[1].wide()) {
-            (Wide::F(a), Wide::F(b)) => {
-                Wide::F(factors.map(|at| sum_f64(at.map(|(i, k)| a[i] * b[k]))).collect())
-            }
+            (Wide::F(a), Wide::F(b)) => Wide::F(factors.map(|at| sum_f64(at.map(|(i, k)| a[i] * b[k]))).collect()),
             (Wide::C(a), Wide::C(b)) => Wide::C(
                 factors
                     .map(|at| {
@@ -153,9 +156,9 @@ impl Primitive for Convolution {
                     })
                     .collect(),
             ),
-            (Wide::I(a), Wide::I(b)) => Wide::I(
-                factors.map(|at| at.fold(0i128, |s, (i, k)| s.wrapping_add(a[i].wrapping_mul(b[k])))).collect(),
-            ),
+            (Wide::I(a), Wide::I(b)) => {
+                Wide::I(factors.map(|at| at.fold(0i128, |s, (i, k)| s.wrapping_add(a[i].wrapping_mul(b[k])))).collect())
+            }
             _ => unreachable!("the type rule makes both element types one"),
         };
         Ok(vec![y.narrow(x[0].dtype(), [&[xs[0], batches, outputs], &extents[..]].concat())?])
@@ -340,6 +343,7 @@ fn samples(_: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let doc = "y[g, b, o, p] = sum over f, k of x[g, b, f, i] w[g, o, f, k], x_dilation i = stride p + dilation k - low.";
+    let doc =
+        "y[g, b, o, p] = sum over f, k of x[g, b, f, i] w[g, o, f, k], x_dilation i = stride p + dilation k - low.";
     vec![Entry { name: "convolution", doc, parse, samples }]
 }

@@ -20,6 +20,7 @@ mod custom_jvp;
 mod custom_vjp;
 mod dot_general;
 mod dynamic_slice;
+mod fft;
 mod gather;
 mod implicit;
 mod integer_pow;
@@ -68,6 +69,7 @@ pub use custom_jvp::CustomJvp;
 pub use custom_vjp::{CustomVjp, CustomVjpLin};
 pub use dot_general::DotGeneral;
 pub use dynamic_slice::{DynamicSlice, DynamicUpdateSlice};
+pub use fft::{Fft, FftKind};
 pub use gather::Gather;
 pub use implicit::{Solution, Stopping};
 pub use integer_pow::IntegerPow;
@@ -176,6 +178,8 @@ operations! {
     DotGeneral(DotGeneral),
     /// A kernel that slides over an operand.
     Convolution(Convolution),
+    /// Fourier transforms along an axis.
+    Fft(Fft),
     /// A function applied.
     Call(Call),
     /// One of several bodies.
@@ -287,6 +291,7 @@ pub fn entries() -> Vec<Entry> {
         recurrence::entries(),
         dot_general::entries(),
         convolution::entries(),
+        fft::entries(),
         call::entries(),
         switch::entries(),
         reverse::entries(),

@@ -79,7 +79,12 @@ impl ReduceWindow {
 
     /// The tangent of an extremum: the mean of the tangents where the operand attains it; NaN if it is NaN.
     fn by_location(&self, cx: &Lin<'_>, x: Val, y: Val, t: Lv) -> Lv {
-        let at = super::SelectWindow { gather: true, first: false, sliding: self.sliding.clone(), window: self.window.clone() };
+        let at = super::SelectWindow {
+            gather: true,
+            first: false,
+            sliding: self.sliding.clone(),
+            window: self.window.clone(),
+        };
         let ty = cx.ty(x);
         let ones = cx.full(&ty.with_dtype(counting(ty.dtype)), 1.0);
         let ties = cx.op(at.clone(), &[x, y, ones]);
@@ -93,7 +98,11 @@ impl ReduceWindow {
     /// The tangent of a product: every element's times the product of the others.
     fn by_others(&self, cx: &Lin<'_>, x: Val, t: Lv) -> Result<Lv> {
         let Some(window) = self.window.iter().map(Dim::as_const).collect::<Option<Vec<usize>>>() else {
-            bail!(NoRule, "the derivative of a product over windows needs windows of known extents, not {:?}", self.window)
+            bail!(
+                NoRule,
+                "the derivative of a product over windows needs windows of known extents, not {:?}",
+                self.window
+            )
         };
         let places: Vec<Vec<usize>> = indices(&window).collect();
         let part = |k: &Vec<usize>| cx.op(self.element(Reduction::Prod, k), &[x]);
@@ -246,7 +255,10 @@ impl dyn Emit + '_ {
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     let word: String = s.attrs.get("reduce")?;
     let Some(d) = REDUCTIONS.iter().find(|d| d.name.strip_prefix("reduce_") == Some(&word)) else {
-        bail!(Attribute, "`reduce_window` has no `reduce` = {word}; there are sum, prod, max, min, any, all, and, or, xor")
+        bail!(
+            Attribute,
+            "`reduce_window` has no `reduce` = {word}; there are sum, prod, max, min, any, all, and, or, xor"
+        )
     };
     let window: Vec<Dim> = s.attrs.get("window")?;
     let x: Vec<Dim> = s.operands.first().map(|t| t.shape.to_vec()).unwrap_or_default();

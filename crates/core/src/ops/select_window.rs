@@ -50,7 +50,11 @@ impl Primitive for SelectWindow {
         let (x, y, t) = (&x[0], &x[1], &x[2]);
         check_windows(self, &self.sliding, &self.window, x)?;
         if x.dtype != y.dtype || x.rank() != y.rank() || t.dtype == crate::DType::Bool {
-            bail!(ShapeMismatch, "`{}` needs x and y of one type and rank, and numbers, got {x}, {y}, {t}", self.name());
+            bail!(
+                ShapeMismatch,
+                "`{}` needs x and y of one type and rank, and numbers, got {x}, {y}, {t}",
+                self.name()
+            );
         }
         let (own, other) = if self.gather { (x, y) } else { (y, x) };
         if t.shape.differs(&own.shape) {
@@ -138,7 +142,12 @@ fn samples(name: &str) -> Vec<Sample> {
         let most = ReduceWindow { op: Reduction::Max, sliding: sliding.clone(), window: window.clone(), extents };
         let y = most.eval(std::slice::from_ref(&x), &Env::default()).expect("a sample").remove(0);
         for first in [false, true] {
-            let op = SelectWindow { gather: name == "select_and_gather", first, sliding: sliding.clone(), window: window.clone() };
+            let op = SelectWindow {
+                gather: name == "select_and_gather",
+                first,
+                sliding: sliding.clone(),
+                window: window.clone(),
+            };
             let t = sample_array([F64, C128, F32][k % 3], if op.gather { x.shape() } else { y.shape() }, 5);
             out.push(Sample::new(op, vec![x.clone(), y.clone(), t]));
         }

@@ -106,9 +106,12 @@ impl Sliding {
 
     /// The steps make sense for this many axes.
     pub(super) fn check(&self, op: &str, axes: usize) -> Result<()> {
-        for (name, v) in
-            [("stride", &self.stride), ("dilation", &self.dilation), ("x_dilation", &self.x_dilation), ("low", &self.low)]
-        {
+        for (name, v) in [
+            ("stride", &self.stride),
+            ("dilation", &self.dilation),
+            ("x_dilation", &self.x_dilation),
+            ("low", &self.low),
+        ] {
             if v.len() != axes {
                 bail!(Attribute, "`{op}`: `{name}` has {} entries for {axes} axes of windows", v.len());
             }

@@ -11,6 +11,7 @@
 //! Sixteen-bit floats are computed in `f32` and rounded once.
 
 mod elementary;
+mod fourier;
 mod nn;
 mod products;
 mod statistics;
@@ -40,7 +41,7 @@ pub struct Composite {
 /// Every composite.
 pub fn composites() -> &'static [Composite] {
     static ALL: LazyLock<Vec<Composite>> =
-        LazyLock::new(|| [statistics::TABLE, nn::TABLE, products::TABLE, elementary::TABLE].concat());
+        LazyLock::new(|| [statistics::TABLE, nn::TABLE, products::TABLE, elementary::TABLE, fourier::TABLE].concat());
     &ALL
 }
 

@@ -1,0 +1,182 @@
+//! Windows that slide along an axis: which elements they have, as arithmetic progressions.
+//!
+//! Element `k` of the window at `p` is the operand's element `i` with `x_dilation · i = stride · p + dilation · k - low`.
+//! For a fixed `k` the windows that have one, and the elements they have, are evenly spaced: a [`Run`].
+
+/// The windows along one axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// Elements of the operand.
+    pub len: usize,
+    /// Elements of a window.
+    pub window: usize,
+    /// Number of windows.
+    pub count: usize,
+    /// From one window to the next; not 0.
+    pub stride: i64,
+    /// From one element of a window to the next.
+    pub dilation: i64,
+    /// From one element of the operand to the next; positive.
+    pub x_dilation: i64,
+    /// Where the operand's first element stands.
+    pub low: i64,
+}
+
+/// Windows `p, p + p_step, ..` and their elements `i, i + i_step, ..`, `count` of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Run {
+    /// The first window.
+    pub p: usize,
+    /// From one to the next.
+    pub p_step: usize,
+    /// The element of the first.
+    pub i: usize,
+    /// From one to the next.
+    pub i_step: isize,
+    /// How many.
+    pub count: usize,
+}
+
+impl Axis {
+    /// An axis along which every window is one element, each in its place.
+    pub fn still(len: usize) -> Axis {
+        Axis { len, window: 1, count: len, stride: 1, dilation: 1, x_dilation: 1, low: 0 }
+    }
+
+    /// Whether every window is one element, each in its place.
+    pub fn is_still(&self) -> bool {
+        self.window == 1 && self.count == self.len && self.stride == self.x_dilation && self.low == 0
+    }
+
+    /// The windows that have an element `k`.
+    pub fn run(&self, k: usize) -> Run {
+        let [stride, step] = [self.stride, self.x_dilation].map(i128::from);
+        assert!(stride != 0 && step > 0, "steps of {self:?}");
+        let shift = i128::from(self.dilation) * k as i128 - i128::from(self.low);
+        let at = |p: i128| stride * p + shift;
+        // All solutions are a first one and steps of `p_step`.
+        let (p_step, i_step) = (step / gcd(stride.abs(), step), stride / gcd(stride.abs(), step));
+        let Some(first) = (0..p_step.min(self.count as i128)).find(|&p| at(p) % step == 0) else {
+            return Run::default();
+        };
+        let i = at(first) / step;
+        // Steps t with 0 <= i + t i_step < len, and within the windows.
+        let last = self.len as i128 - 1;
+        let (from, to) = match i_step > 0 {
+            true => ((-i).div_euclid(i_step) + i128::from((-i).rem_euclid(i_step) != 0), (last - i).div_euclid(i_step)),
+            false => (
+                (last - i).div_euclid(i_step) + i128::from((last - i).rem_euclid(i_step) != 0),
+                (-i).div_euclid(i_step),
+            ),
+        };
+        let from = from.max(0);
+        let to = to.min((self.count as i128 - 1 - first).div_euclid(p_step));
+        if from > to || last < 0 {
+            return Run::default();
+        }
+        Run {
+            p: (first + from * p_step) as usize,
+            p_step: p_step as usize,
+            i: (i + from * i_step) as usize,
+            i_step: i_step as isize,
+            count: (to - from + 1) as usize,
+        }
+    }
+}
+
+fn gcd(a: i128, b: i128) -> i128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+impl Run {
+    /// The part of it with windows in `lo..hi`.
+    pub fn within(&self, lo: usize, hi: usize) -> Run {
+        let skip = lo.saturating_sub(self.p).div_ceil(self.p_step.max(1)).min(self.count);
+        let p = self.p + skip * self.p_step;
+        let fits = if hi > p { (hi - p).div_ceil(self.p_step.max(1)) } else { 0 };
+        Run {
+            p,
+            i: self.i.wrapping_add_signed(self.i_step.wrapping_mul(skip as isize)),
+            count: fits.min(self.count - skip),
+            ..*self
+        }
+    }
+
+    /// The element of the window at `p`.
+    #[inline]
+    pub fn element(&self, p: usize) -> Option<usize> {
+        let t = p.checked_sub(self.p)?;
+        let t = if self.p_step == 1 { t } else { if t % self.p_step != 0 { return None } else { t / self.p_step } };
+        (t < self.count).then(|| self.i.wrapping_add_signed(self.i_step.wrapping_mul(t as isize)))
+    }
+}
+
+/// The components of a row-major index over axes with these extents.
+pub fn components(mut index: usize, extents: impl DoubleEndedIterator<Item = usize> + ExactSizeIterator) -> Vec<usize> {
+    let mut out = vec![0; extents.len()];
+    for (o, n) in out.iter_mut().zip(extents).rev() {
+        *o = index % n.max(1);
+        index /= n.max(1);
+    }
+    out
+}
+
+/// Calls `f(k, p, x, run)` for every element `k` of the window in row-major order and every line of windows along the
+/// last axis: where the line begins in the result and in the operand, and the run along it.
+pub fn each_line(axes: &[Axis], mut f: impl FnMut(usize, usize, usize, Run)) {
+    let Some((last, outer)) = axes.split_last() else { return each_line(&[Axis::still(1)], f) };
+    let runs: Vec<Vec<Run>> = axes.iter().map(|a| (0..a.window).map(|k| a.run(k)).collect()).collect();
+    let count = |f: fn(&Axis) -> usize| outer.iter().map(f).product::<usize>();
+    let places: Vec<Vec<usize>> =
+        (0..count(|a| a.count)).map(|p| components(p, outer.iter().map(|a| a.count))).collect();
+    for k in 0..count(|a| a.window) {
+        let at = components(k, outer.iter().map(|a| a.window));
+        let starts: Vec<Option<usize>> = places
+            .iter()
+            .map(|p| (0..p.len()).try_fold(0, |s, a| Some(s * outer[a].len + runs[a][at[a]].element(p[a])?)))
+            .collect();
+        for (j, &run) in runs[outer.len()].iter().enumerate() {
+            for (line, start) in starts.iter().enumerate().filter(|_| run.count > 0) {
+                if let Some(x) = start {
+                    f(k * last.window + j, line * last.count, x * last.len, run);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_what_the_equation_says() {
+        for stride in [-3, -2, -1, 1, 2, 4] {
+            for x_dilation in [1, 2, 3, 6] {
+                for dilation in [-2, 1, 3] {
+                    for low in [-4, 0, 5] {
+                        for (len, count) in [(5, 7), (1, 3), (0, 2), (4, 0)] {
+                            let a = Axis { len, window: 3, count, stride, dilation, x_dilation, low };
+                            for k in 0..a.window {
+                                let run = a.run(k);
+                                for p in 0..count {
+                                    let at = stride * p as i64 + dilation * k as i64 - low;
+                                    let i = at / x_dilation;
+                                    let want = at % x_dilation == 0 && (0..len as i64).contains(&i);
+                                    let part = run.within(p, p + 1);
+                                    assert_eq!(run.element(p), want.then_some(i as usize), "{a:?} {k} {p}");
+                                    assert_eq!(
+                                        (part.count, part.count > 0),
+                                        (usize::from(want), want),
+                                        "{a:?} {k} {p}"
+                                    );
+                                    assert!(!want || (part.p, part.i) == (p, i as usize), "{a:?} {k} {p}");
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
