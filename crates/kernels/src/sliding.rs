@@ -23,7 +23,7 @@ pub struct Axis {
 }
 
 /// Windows `p, p + p_step, ..` and their elements `i, i + i_step, ..`, `count` of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The first window.
     pub p: usize,
@@ -57,7 +57,7 @@ impl Axis {
         // All solutions are a first one and steps of `p_step`.
         let (p_step, i_step) = (step / gcd(stride.abs(), step), stride / gcd(stride.abs(), step));
         let Some(first) = (0..p_step.min(self.count as i128)).find(|&p| at(p) % step == 0) else {
-            return Run::default();
+            return Run::NONE;
         };
         let i = at(first) / step;
         // Steps t with 0 <= i + t i_step < len, and within the windows.
@@ -72,7 +72,7 @@ impl Axis {
         let from = from.max(0);
         let to = to.min((self.count as i128 - 1 - first).div_euclid(p_step));
         if from > to || last < 0 {
-            return Run::default();
+            return Run::NONE;
         }
         Run {
             p: (first + from * p_step) as usize,
@@ -89,11 +89,14 @@ fn gcd(a: i128, b: i128) -> i128 {
 }
 
 impl Run {
+    /// No windows.
+    const NONE: Run = Run { p: 0, p_step: 1, i: 0, i_step: 1, count: 0 };
+
     /// The part of it with windows in `lo..hi`.
     pub fn within(&self, lo: usize, hi: usize) -> Run {
-        let skip = lo.saturating_sub(self.p).div_ceil(self.p_step.max(1)).min(self.count);
+        let skip = lo.saturating_sub(self.p).div_ceil(self.p_step).min(self.count);
         let p = self.p + skip * self.p_step;
-        let fits = if hi > p { (hi - p).div_ceil(self.p_step.max(1)) } else { 0 };
+        let fits = if hi > p { (hi - p).div_ceil(self.p_step) } else { 0 };
         Run {
             p,
             i: self.i.wrapping_add_signed(self.i_step.wrapping_mul(skip as isize)),

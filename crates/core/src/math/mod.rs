@@ -4,6 +4,10 @@
 //! narrower types round the `f64` result once.
 
 pub mod complex;
+mod jet;
+mod special;
+
+pub use special::{bessel_ie, betainc, gamma_density, igamma, zeta};
 
 use std::f64::consts::{FRAC_2_SQRT_PI, PI};
 

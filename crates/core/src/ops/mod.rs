@@ -4,7 +4,10 @@
 //! runtime's lowering.
 
 mod arg_reduce;
+mod bessel;
+mod betainc;
 mod binary;
+mod bitcast;
 mod body;
 mod broadcast;
 mod call;
@@ -34,6 +37,7 @@ mod polygamma;
 mod recurrence;
 mod reduce;
 mod require;
+mod reduce_precision;
 mod reduce_window;
 mod reshape;
 mod reverse;
@@ -45,6 +49,7 @@ mod select_window;
 mod slice;
 mod sliding;
 mod sort;
+mod special;
 mod support;
 mod switch;
 mod transpose;
@@ -53,7 +58,10 @@ mod while_loop;
 mod windows;
 
 pub use arg_reduce::ArgReduce;
+pub use bessel::BesselIe;
+pub use betainc::Betainc;
 pub use binary::{BINARY, Binary, BinaryDef};
+pub use bitcast::Bitcast;
 pub(crate) use body::body_operands;
 pub use broadcast::BroadcastInDim;
 pub use call::Call;
@@ -81,6 +89,7 @@ pub use polygamma::Polygamma;
 pub use recurrence::LinearRecurrence;
 pub use reduce::{REDUCTIONS, Reduce, Reduction, ReductionDef};
 pub use require::Require;
+pub use reduce_precision::ReducePrecision;
 pub use reduce_window::ReduceWindow;
 pub use reshape::Reshape;
 pub use reverse::Reverse;
@@ -92,6 +101,7 @@ pub use select_window::SelectWindow;
 pub use slice::Slice;
 pub use sliding::Sliding;
 pub use sort::Sort;
+pub use special::{Special, SpecialFn};
 pub use switch::Switch;
 pub use transpose::Transpose;
 pub use unary::{UNARY, Unary, UnaryDef};
@@ -148,8 +158,18 @@ operations! {
     IntegerPow(IntegerPow),
     /// Derivative of digamma of a fixed order.
     Polygamma(Polygamma),
+    /// Modified Bessel functions, scaled.
+    BesselIe(BesselIe),
+    /// Special functions of a parameter and an argument.
+    Special(Special),
+    /// The incomplete beta function.
+    Betainc(Betainc),
     /// Change of element type.
     Convert(Convert),
+    /// The same bits as another element type.
+    Bitcast(Bitcast),
+    /// Rounding to fewer bits.
+    ReducePrecision(ReducePrecision),
     /// A constant.
     Constant(Constant),
     /// Counting along an axis.
@@ -276,7 +296,12 @@ pub fn entries() -> Vec<Entry> {
         complex::entries(),
         integer_pow::entries(),
         polygamma::entries(),
+        bessel::entries(),
+        special::entries(),
+        betainc::entries(),
         convert::entries(),
+        bitcast::entries(),
+        reduce_precision::entries(),
         constant::entries(),
         iota::entries(),
         broadcast::entries(),
@@ -341,6 +366,10 @@ impl Op {
                 | Op::Complex(_)
                 | Op::IntegerPow(_)
                 | Op::Polygamma(_)
+                | Op::BesselIe(_)
+                | Op::Special(_)
+                | Op::Betainc(_)
+                | Op::ReducePrecision(_)
         )
     }
 

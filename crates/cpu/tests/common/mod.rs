@@ -34,6 +34,8 @@ pub fn exact(op: &Op) -> bool {
         Op::Cumulative(c) => !matches!(c.op, Running::Sum | Running::Prod),
         Op::Scatter(s) => !matches!(s.combine, Combine::Add | Combine::Mul),
         Op::DotGeneral(d) => d.lhs_contract.is_empty(),
+        Op::ReduceWindow(r) => !matches!(r.op, Reduction::Sum | Reduction::Prod),
+        Op::Convolution(_) | Op::SelectWindow(_) | Op::Fft(_) => false,
         Op::Extension(_) => false,
         op => op.regions().iter().all(|f| f.eqns().iter().all(|e| exact(&e.op))),
     }

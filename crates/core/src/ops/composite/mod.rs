@@ -14,6 +14,7 @@ mod elementary;
 mod fourier;
 mod nn;
 mod products;
+mod random;
 mod statistics;
 
 use super::Spelled;

@@ -372,6 +372,12 @@ pub static UNARY: &[UnaryDef] = &[
         ..row(Unary::Popcnt, "popcnt", "number of bits that are set")
     },
     UnaryDef {
+        types: |d| d.is_int().then_some(d),
+        int: |i, d| i128::from((i & ((1 << d.bits()) - 1)).leading_zeros()) - (128 - i128::from(d.bits())),
+        flops: 1.0,
+        ..row(Unary::Clz, "count_leading_zeros", "number of zero bits above the highest that is set")
+    },
+    UnaryDef {
         complex: |z| z.conj(),
         flops: 1.0,
         linearize: |cx, _, _, t| Some(cx.apply1(Unary::Conj, &[t.into()])),
