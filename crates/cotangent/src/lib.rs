@@ -8,13 +8,17 @@ pub mod closures;
 pub mod cpu;
 mod eager;
 pub mod einsum;
+pub mod fft;
 pub mod npy;
 pub mod npz;
 pub mod program;
+pub mod random;
 pub mod runtime;
 pub mod safetensors;
 pub mod tensor;
 mod traced;
+pub mod windows;
+mod write;
 
 pub use closures::Tree;
 pub use cotangent_core::*;
@@ -27,6 +31,7 @@ pub use tensor::{Tensor, TypedTensor};
 pub use traced::{
     AdContext, AdContextBuilder, GraphCompiler, GraphExecutor, GraphProgram, TracedTensor, TracedTensorAdExt,
 };
+pub use write::Write;
 
 pub use cotangent_cpu::Program as Executable;
 use std::sync::Arc;

@@ -65,7 +65,12 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type]) -> Result<Kernel> {
             None => evaluated(op),
         },
         // By their meaning: these have no kernel of their own.
-        Op::Cholesky(_)
+        Op::BesselIe(_)
+        | Op::Special(_)
+        | Op::Betainc(_)
+        | Op::Bitcast(_)
+        | Op::ReducePrecision(_)
+        | Op::Cholesky(_)
         | Op::TriangularSolve(_)
         | Op::Lu(_)
         | Op::Solve(_)

@@ -34,7 +34,7 @@ fn folding<T: Plain>(r: &Reduce, fold: Fold<T>) -> Kernel {
 }
 
 /// A kernel that computes in another type than that of its operand and result.
-fn through(dtype: DType, to: DType, inner: Kernel) -> Kernel {
+pub(crate) fn through(dtype: DType, to: DType, inner: Kernel) -> Kernel {
     if dtype == to {
         return inner;
     }

@@ -1,14 +1,16 @@
 //! Operations with sliding windows: convolutions, and reductions and selections over windows.
 
-use crate::convert::convert;
-use crate::element::{Plain, for_any, for_ordered, for_whole, pick};
-use crate::kernel::{Kernel, kernel, operands};
+use crate::convert::converted;
+use crate::element::{Plain, compute, for_compute, for_compute_ordered, pick};
+use crate::kernel::{Kernel, kernel};
+use crate::reduce::through;
 use crate::tensor::{Extents, Tensor};
+use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Convolution, ReduceWindow, Reduction, SelectWindow, Sliding};
-use cotangent_core::{DType, Dim, Env, Result};
+use cotangent_core::{DType, Dim, Env, Result, Scalar};
 use cotangent_kernels::convolution::{Channels, convolve};
 use cotangent_kernels::sliding::Axis;
-use cotangent_kernels::{Number, window};
+use cotangent_kernels::{Number, Ordered, window};
 use smallvec::smallvec;
 
 /// The windows along every axis; axes of the operand, the window and the result are taken from their ends.
@@ -33,19 +35,10 @@ fn at(dims: &[Dim], env: &Env) -> Result<Extents> {
     dims.iter().map(|d| d.eval(env)).collect()
 }
 
-/// A convolution; sixteen-bit floats are summed in `f32` and rounded once.
+/// A convolution.
 pub(crate) fn convolution(op: &Convolution, dtype: DType) -> Kernel {
-    if matches!(dtype, DType::F16 | DType::BF16) {
-        let (up, run, down) = (convert(dtype, DType::F32), convolution(op, DType::F32), convert(DType::F32, dtype));
-        return Box::new(move |env, x| {
-            let [x, w] = operands(x);
-            let wide = smallvec![up(env, smallvec![x])?.remove(0), up(env, smallvec![w])?.remove(0)];
-            let y = run(env, wide)?.remove(0);
-            down(env, smallvec![y])
-        });
-    }
-    let op = op.clone();
-    for_any!(dtype, T => kernel(move |env, [x, w]| {
+    let (op, to) = (op.clone(), compute(dtype));
+    let inner = for_compute!(to, T => kernel(move |env, [x, w]| {
         let (x, w) = (x.into_dense()?, w.into_dense()?);
         let (s, t) = (x.shape(), w.shape());
         let counts = at(&op.extents, env)?;
@@ -54,62 +47,79 @@ pub(crate) fn convolution(op: &Convolution, dtype: DType) -> Kernel {
         let mut shape: Extents = smallvec![s[0], s[1], t[1]];
         shape.extend_from_slice(&counts);
         Tensor::build(shape, |y| convolve::<T>(y, x.view().data(), w.view().data(), channels, &axes))
-    }))
+    }));
+    through(dtype, to, inner)
 }
 
-macro_rules! for_int {
-    ($dtype:expr, $T:ident => $body:expr) => {
-        pick!($dtype, $T => $body; I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64)
+/// What a reduction of nothing is.
+fn of_nothing(op: Reduction, dtype: DType) -> Scalar {
+    let (least, greatest) = match dtype.kind() {
+        Kind::Float => (Scalar::F(f64::NEG_INFINITY), Scalar::F(f64::INFINITY)),
+        _ => (Scalar::I(dtype.int_range().0), Scalar::I(dtype.int_range().1)),
     };
+    match op {
+        Reduction::Sum | Reduction::Or | Reduction::Xor | Reduction::Any => Scalar::I(0),
+        Reduction::Prod | Reduction::All => Scalar::I(1),
+        Reduction::Max => least,
+        Reduction::Min => greatest,
+        Reduction::And => Scalar::I(-1),
+    }
 }
 
 /// A reduction over windows.
 pub(crate) fn reduce_window(op: &ReduceWindow, dtype: DType) -> Kernel {
-    match op.op {
-        Reduction::Sum => for_any!(dtype, T => folding::<T>(op, window::sum)),
-        Reduction::Prod => for_any!(dtype, T => folding::<T>(op, window::prod)),
-        Reduction::Max => for_ordered!(dtype, T => folding::<T>(op, window::max)),
-        Reduction::Min => for_ordered!(dtype, T => folding::<T>(op, window::min)),
-        Reduction::Any => folding(op, window::max::<bool>),
-        Reduction::All => folding(op, window::min::<bool>),
-        Reduction::And => for_int!(dtype, T => folding::<T>(op, |y, x, a| bits(y, x, a, !0, |a, b| a & b))),
-        Reduction::Or => for_int!(dtype, T => folding::<T>(op, |y, x, a| bits(y, x, a, 0, |a, b| a | b))),
-        Reduction::Xor => for_whole!(dtype, T => folding::<T>(op, |y, x, a| bits(y, x, a, T::default(), |a, b| a ^ b))),
-    }
+    use Reduction::*;
+    let to = compute(dtype);
+    let none = of_nothing(op.op, dtype);
+    let inner = match op.op {
+        Sum => for_compute!(to, T => folding::<T, _>(op, none, Number::widen, Number::plus, T::narrow)),
+        Prod => for_compute!(to, T => folding::<T, _>(op, none, Number::widen, Number::times, T::narrow)),
+        Max | Any => for_compute_ordered!(to, T => folding::<T, T>(op, none, |x| x, Ordered::maximum, |x| x)),
+        Min | All => for_compute_ordered!(to, T => folding::<T, T>(op, none, |x| x, Ordered::minimum, |x| x)),
+        And => pick!(to, T => folding::<T, T>(op, none, |x| x, |a, b| a & b, |x| x); I64 i64, U64 u64),
+        Or => pick!(to, T => folding::<T, T>(op, none, |x| x, |a, b| a | b, |x| x); I64 i64, U64 u64),
+        Xor => pick!(to, T => folding::<T, T>(op, none, |x| x, |a, b| a ^ b, |x| x); I64 i64, U64 u64),
+    };
+    through(dtype, to, inner)
 }
 
-fn bits<T: Copy>(y: &mut [T], x: &[T], axes: &[Axis], of_none: T, fold: fn(T, T) -> T) {
-    window::reduce(y, x, axes, of_none, |x| x, fold, |x| x);
-}
-
-fn folding<T: Plain>(op: &ReduceWindow, fold: fn(&mut [T], &[T], &[Axis])) -> Kernel {
+fn folding<T: Plain, A: Copy + 'static>(
+    op: &ReduceWindow,
+    none: Scalar,
+    lift: fn(T) -> A,
+    fold: fn(A, A) -> A,
+    lower: fn(A) -> T,
+) -> Kernel {
     let op = op.clone();
+    let none = none.array(T::DTYPE).as_slice::<T>().expect("of this type")[0];
     kernel(move |env, [x]| {
         let x = x.into_dense()?;
         let (size, counts) = (at(&op.window, env)?, at(&op.extents, env)?);
         let axes = axes(&op.sliding, x.shape(), &size, &counts);
-        Tensor::build::<T>(counts, |y| fold(y, x.view().data(), &axes))
+        Tensor::build::<T>(counts, |y| window::reduce(y, x.view().data(), &axes, lift(none), lift, fold, lower))
     })
 }
 
-/// A sum at selected elements, in the accumulator's type.
+/// A sum at selected elements.
 pub(crate) fn select_window(op: &SelectWindow, dtype: DType, of: DType) -> Kernel {
-    let op = op.clone();
+    let (op, to, sums) = (op.clone(), compute(dtype), compute(of));
     kernel(move |env, [x, y, t]| {
+        let [x, y, t] = [converted(x, to)?, converted(y, to)?, converted(t, sums)?];
         let (x, y, t) = (x.into_dense()?, y.into_dense()?, t.into_dense()?);
         let axes = axes(&op.sliding, x.shape(), &at(&op.window, env)?, y.shape());
         let like = if op.gather { &y } else { &x };
         // From where, to where: about as many as there are windows.
         let mut pairs: Vec<(usize, usize)> = Vec::new();
         let mut add = |i: usize, p: usize| pairs.push(if op.gather { (i, p) } else { (p, i) });
-        for_any!(dtype, T => {
+        for_compute!(to, T => {
             window::select(x.view::<T>().data(), y.view::<T>().data(), &axes, op.first, &mut add)
         });
-        for_any!(of, T => {
+        let r = for_compute!(sums, T => {
             let from = t.view::<T>().data();
-            let mut sum = vec![<<T as Number>::Acc as Number>::ZERO; like.numel()];
-            pairs.into_iter().for_each(|(i, to)| sum[to] = sum[to].plus(from[i].widen()));
-            Tensor::build::<T>(like.shape().into(), |r| r.iter_mut().zip(sum).for_each(|(r, s)| *r = T::narrow(s)))
-        })
+            Tensor::build::<T>(like.shape().into(), |r| {
+                pairs.into_iter().for_each(|(i, to)| r[to] = r[to].plus(from[i]));
+            })?
+        });
+        converted(r, of)
     })
 }

@@ -62,13 +62,10 @@ impl Axis {
         let i = at(first) / step;
         // Steps t with 0 <= i + t i_step < len, and within the windows.
         let last = self.len as i128 - 1;
-        let (from, to) = match i_step > 0 {
-            true => ((-i).div_euclid(i_step) + i128::from((-i).rem_euclid(i_step) != 0), (last - i).div_euclid(i_step)),
-            false => (
-                (last - i).div_euclid(i_step) + i128::from((last - i).rem_euclid(i_step) != 0),
-                (-i).div_euclid(i_step),
-            ),
-        };
+        let size = i_step.abs();
+        let (before, after) = if i_step > 0 { (-i, last - i) } else { (i - last, i) };
+        let from = before.div_euclid(size) + i128::from(before.rem_euclid(size) != 0);
+        let to = after.div_euclid(size);
         let from = from.max(0);
         let to = to.min((self.count as i128 - 1 - first).div_euclid(p_step));
         if from > to || last < 0 {

@@ -1,6 +1,5 @@
 //! Reductions and selections over sliding windows.
 
-use crate::element::{Number, Ordered};
 use crate::sliding::{Axis, each_line};
 
 /// `y[p]` = the fold of the elements of each window, one axis after the other; `of_none` where there are none.
@@ -44,26 +43,6 @@ pub fn reduce<T: Copy, A: Copy>(
     }
     assert_eq!(y.len(), now.len(), "the result of windows {axes:?}");
     y.iter_mut().zip(now).for_each(|(y, a)| *y = lower(a));
-}
-
-/// Sums over windows, in the accumulator's type.
-pub fn sum<T: Number>(y: &mut [T], x: &[T], axes: &[Axis]) {
-    reduce(y, x, axes, <T::Acc as Number>::ZERO, T::widen, Number::plus, T::narrow);
-}
-
-/// Products over windows, in the accumulator's type.
-pub fn prod<T: Number>(y: &mut [T], x: &[T], axes: &[Axis]) {
-    reduce(y, x, axes, <T::Acc as Number>::ONE, T::widen, Number::times, T::narrow);
-}
-
-/// Maxima over windows.
-pub fn max<T: Ordered>(y: &mut [T], x: &[T], axes: &[Axis]) {
-    reduce(y, x, axes, T::LOWEST, |x| x, Ordered::maximum, |x| x);
-}
-
-/// Minima over windows.
-pub fn min<T: Ordered>(y: &mut [T], x: &[T], axes: &[Axis]) {
-    reduce(y, x, axes, T::HIGHEST, |x| x, Ordered::minimum, |x| x);
 }
 
 /// For every window and each of its elements at which `x` is `y` (the first one only if `first`): calls

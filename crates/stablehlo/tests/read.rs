@@ -554,3 +554,63 @@ fn calls_do_not_multiply_what_they_call() {
     let module = read(&text, None).unwrap();
     assert!(module.names().all(|n| module.function(n).unwrap().eqns().len() <= 64));
 }
+
+#[test]
+fn transforms_bits_and_special_functions() {
+    let y = apply(
+        "tensor<4xf64>",
+        "stablehlo.fft %x, type = RFFT, length = [4]",
+        "tensor<3xcomplex<f64>>",
+        v(&[1.0, 2.0, 3.0, 5.0]),
+    );
+    assert_eq!(y, [11.0, -2.0, -3.0]);
+    let y = apply("tensor<2xf64>", "stablehlo.reduce_precision %x, format = e8m3", "tensor<2xf64>", v(&[3.2, 1e300]));
+    assert_eq!(y, [3.25, f64::INFINITY]);
+    let x = Array::vector(vec![1u32, 0]);
+    let y =
+        apply("tensor<2xui32>", "stablehlo.bitcast_convert %x : (tensor<2xui32>) -> tensor<ui64>", "tensor<ui64>", x);
+    assert_eq!(y, [1.0]);
+    let y = apply("tensor<2xi16>", "stablehlo.count_leading_zeros %x", "tensor<2xi16>", Array::vector(vec![1i16, -1]));
+    assert_eq!(y, [15.0, 0.0]);
+    let y = apply("tensor<1xf64>", "chlo.bessel_i1e %x : tensor<1xf64> -> tensor<1xf64>", "tensor<1xf64>", v(&[0.0]));
+    assert_eq!(y, [0.0]);
+}
+
+#[test]
+fn random_bits_are_those_of_xla() {
+    let text = "func.func @main(%s: tensor<2xui64>) -> (tensor<2xui64>, tensor<5xui32>) {
+  %a, %b = stablehlo.rng_bit_generator %s, algorithm = ALGORITHM : (tensor<2xui64>) -> (tensor<2xui64>, tensor<5xui32>)
+  return %a, %b : tensor<2xui64>, tensor<5xui32>
+}";
+    let cases = [
+        ("THREE_FRY", 1u64, [2968789339u32, 3784990900, 188576916, 2901984476, 2862930057]),
+        ("DEFAULT", 0, [172511636, 1103493126, 3598856174, 948282324, 1105943027]),
+    ];
+    for (algorithm, next, bits) in cases {
+        let start = Array::vector(vec![0x0123456789abcdefu64, 0xfffffffffffffffe]);
+        let f = main_of(&text.replace("ALGORITHM", algorithm));
+        let y = reference::run(&f, &[start]).unwrap();
+        assert_eq!(y[0].as_slice::<u64>().unwrap(), [0x0123456789abcdef, next], "{algorithm}");
+        assert_eq!(y[1].as_slice::<u32>().unwrap(), bits, "{algorithm}");
+    }
+}
+
+#[test]
+fn the_cotangent_of_a_pooled_maximum_goes_to_the_first() {
+    let text = "func.func @main(%x: tensor<5xf64>, %s: tensor<2xf64>) -> tensor<5xf64> {
+  %z = stablehlo.constant dense<0.0> : tensor<f64>
+  %y = \"stablehlo.select_and_scatter\"(%x, %s, %z) <{window_dimensions = array<i64: 3>, window_strides = array<i64: 2>}> ({
+  ^bb0(%a: tensor<f64>, %b: tensor<f64>):
+    %c = stablehlo.compare GE, %a, %b, FLOAT : (tensor<f64>, tensor<f64>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }, {
+  ^bb0(%a: tensor<f64>, %b: tensor<f64>):
+    %c = stablehlo.add %a, %b : tensor<f64>
+    stablehlo.return %c : tensor<f64>
+  }) : (tensor<5xf64>, tensor<2xf64>, tensor<f64>) -> tensor<5xf64>
+  return %y : tensor<5xf64>
+}";
+    let y = run(text, &[v(&[1.0, 4.0, 4.0, 0.0, 4.0]), v(&[10.0, 20.0])]);
+    assert_eq!(y, [0.0, 10.0, 20.0, 0.0, 0.0]);
+    assert!(has(&main_of(text), |op| matches!(op, Op::SelectWindow(_))));
+}

@@ -42,8 +42,13 @@ pub fn bessel_ie(n: u32, x: f64) -> f64 {
 ///
 /// Infinite at the poles, NaN where it is not real. By Euler-Maclaurin summation.
 pub fn zeta(order: u32, s: f64, q: f64) -> f64 {
-    if s.is_nan() || q.is_nan() || s < 1.0 {
+    // Every unit below 0 is a step, and nobody needs many.
+    if s.is_nan() || q.is_nan() || s < 1.0 || q < -1e6 {
         return f64::NAN;
+    }
+    if s.is_infinite() || q.is_infinite() {
+        let first = if q == 1.0 { 1.0 } else { f64::INFINITY };
+        return if order == 0 && 0.0 < q && q <= 1.0 { first } else { 0.0 };
     }
     let sign = if order % 2 == 1 { -1.0 } else { 1.0 };
     if s == 1.0 {
@@ -84,7 +89,7 @@ pub fn zeta(order: u32, s: f64, q: f64) -> f64 {
 
 /// `log(1 + t) - t`.
 fn log1p_minus(t: f64) -> f64 {
-    if t.abs() > 0.3 {
+    if t.is_nan() || t.abs() > 0.3 {
         return libm::log1p(t) - t;
     }
     // -t²/2 + t³/3 - ..
@@ -141,8 +146,8 @@ fn density(a: f64, x: f64, order: u32) -> Jet {
 
 /// The derivative of this order in `a` of `x^(a-1) e^-x / gamma(a)`, the density of the gamma distribution.
 pub fn gamma_density(order: u32, a: f64, x: f64) -> f64 {
-    if a.is_nan() || !(x >= 0.0) || x == f64::INFINITY {
-        return if x == f64::INFINITY && !a.is_nan() { 0.0 } else { f64::NAN };
+    if a.is_nan() || !(x >= 0.0) || x == f64::INFINITY || a == f64::INFINITY {
+        return if x >= 0.0 && !a.is_nan() { 0.0 } else { f64::NAN };
     }
     let m = (order as usize, 0);
     // Nobody needs it there, and every unit of a is a step.
@@ -234,9 +239,9 @@ fn log_gamma_coefficient(k: usize, a: f64) -> f64 {
 }
 
 /// The derivative of these orders in `a` and `b` of the regularized incomplete beta function `I_x(a, b)`. NaN outside
-/// `a, b > 0` and `0 <= x <= 1`.
+/// finite `a, b > 0` and `0 <= x <= 1`.
 pub fn betainc(orders: (u32, u32), a: f64, b: f64, x: f64) -> f64 {
-    if !(a > 0.0 && b > 0.0 && (0.0..=1.0).contains(&x)) {
+    if !(a > 0.0 && b > 0.0 && a + b < f64::INFINITY && (0.0..=1.0).contains(&x)) {
         return f64::NAN;
     }
     let (i, j) = (orders.0 as usize, orders.1 as usize);

@@ -63,6 +63,17 @@ impl Body {
         }
     }
 
+    /// The comparison of its two parameters that it is.
+    pub fn compares(&self) -> Option<Comparison> {
+        let (f, [r]) = (&self.f, self.f.results()) else { return None };
+        let Def::Eqn(i) = f.def(*r) else { return None };
+        let e = &f.eqns()[i];
+        match &e.op {
+            Op::Compare(c) if self.n == 1 && f.operands(e) == &f.params()[self.captures.len()..] => Some(c.0),
+            _ => None,
+        }
+    }
+
     /// Whether it compares its parameters and chooses among them, and nothing else: then it is known by what it does to
     /// every order of them.
     fn only_chooses(&self) -> bool {

@@ -1,4 +1,4 @@
-//! Windows and convolutions, written with slices and products.
+//! Convolutions and windows: the core's operations, and slices where a body is more than one operation.
 //!
 //! ```text
 //! y[o] = fold over k of x[o * stride + k * dilation]         k in the window, x padded with the initial value
@@ -8,13 +8,13 @@
 
 use super::body::{Body, Fold};
 use super::frame::{Frame, attribute, find, one};
-use super::reduce::size_or;
+use super::reduce::{reduction, size_or};
 use super::shape::{each, paddings};
 use super::table::{How::By, Row};
 use crate::ast::{Attr, Operation};
-use cotangent_core::ops::{Binary, Comparison, Cumulative, DotGeneral, Running};
+use cotangent_core::ops::{Binary, Comparison, ConvolutionSpec, Cumulative, Reduction, Running, SelectWindow, Sliding};
 use cotangent_core::primitive::Vals;
-use cotangent_core::{DType, Dim, Emit, Result, Type, Val, bail};
+use cotangent_core::{DType, Dim, Emit, Result, Val, bail};
 
 pub const TABLE: &[Row] = &[
     ("reduce_window", By(reduce_window)),
@@ -23,8 +23,8 @@ pub const TABLE: &[Row] = &[
 ];
 
 /// Windows longer than this are folded by doubling.
-const LONG: usize = 8;
-/// Kernels of convolutions, and windows that elements compete in, have at most so many elements.
+const LONG: usize = 32;
+/// Windows that elements compete in have at most so many elements.
 const MANY: usize = 1 << 14;
 
 /// The window of an axis.
@@ -177,6 +177,18 @@ fn reduce_window(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
         }
     }
     let (low, high): (Vec<i64>, Vec<i64>) = pad.into_iter().unzip();
+    let whole = fold.filter(|&b| f.is_identity(b, init[0])).and_then(|b| reduction(b, ty.dtype));
+    if let Some(whole) = whole.filter(|_| w.iter().all(|w| w.size <= LONG)) {
+        let size: Vec<Dim> = w.iter().map(|w| Dim::Const(w.size)).collect();
+        let steps = |of: &dyn Fn(usize) -> usize| (0..rank).map(|k| of(k) as i64).collect::<Vec<i64>>();
+        let sliding = Sliding {
+            stride: steps(&|k| w[k].stride),
+            dilation: steps(&|k| w[k].dilation),
+            x_dilation: steps(&|k| base[k].max(1)),
+            low,
+        };
+        return one(cx.reduce_window(whole, x[0], &size, &sliding, &high));
+    }
     let interior: Vec<usize> = base.iter().map(|d| d.saturating_sub(1)).collect();
     let mut y: Vec<Val> = x.iter().zip(init).map(|(&v, &i)| f.pad(v, i, &low, &high, &interior)).collect();
     f.sound()?;
@@ -207,6 +219,25 @@ fn select_and_scatter(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
         bail!(UnknownOperation, "`{}` is supported where it adds, on known extents", op.name)
     };
     let chooses = f.scalar_body(select, &[x])?;
+    // The first element that is not exceeded: the first at which the operand is the extremum of its window.
+    let extremum = match chooses.compares() {
+        Some(Comparison::Ge) => Some(Reduction::Max),
+        Some(Comparison::Le) => Some(Reduction::Min),
+        _ => None,
+    };
+    if let Some(extremum) = extremum.filter(|_| ty.dtype != DType::Bool && !ty.dtype.is_complex()) {
+        let steps = |of: &dyn Fn(&Axis) -> usize| w.iter().map(|w| of(w) as i64).collect::<Vec<i64>>();
+        let sliding = Sliding {
+            stride: steps(&|w| w.stride),
+            dilation: steps(&|w| w.dilation),
+            x_dilation: vec![1; rank],
+            low: pad.iter().map(|p| p.0).collect(),
+        };
+        let window: Vec<Dim> = w.iter().map(|w| Dim::Const(w.size)).collect();
+        let best = cx.reduce_window(extremum, x, &window, &sliding, &pad.iter().map(|p| p.1).collect::<Vec<_>>());
+        let added = cx.op(SelectWindow { gather: false, first: true, sliding, window }, &[x, best, source]);
+        return one(cx.add(cx.broadcast_in_dim(init, &ty.shape, &[]), added));
+    }
     let (low, high): (Vec<i64>, Vec<i64>) = pad.iter().copied().unzip();
     let none = vec![0; rank];
     let padded = cx.pad_zeros(x, &low, &high, &none);
@@ -270,7 +301,7 @@ fn layout(op: &Operation<'_>, a: &Attr<'_>, names: [&str; 2]) -> Result<Vec<usiz
     [word(names[0]), word(names[1])].into_iter().chain(spatial).collect::<Option<Vec<usize>>>().ok_or_else(wrong)
 }
 
-/// `y[b, o, p] = Σ_{i, k} x[b, i, p stride + k dilation] w[o, i, k]`: a product for every offset of the kernel.
+/// The core's convolution, between the layouts that the text names.
 fn convolution(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, w] = f.take(op)?;
     let cx = f.cx();
@@ -288,79 +319,19 @@ fn convolution(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let n = rank - 2;
     // The pretty form has a dictionary of what the generic one has as attributes.
     let window = Windowed::new(op, n)?;
-    let groups = size_or(op, &["feature_group_count"], 1)?;
-    let batches = size_or(op, &["batch_group_count"], 1)?;
     let x = cx.transpose(cx.convert(x, result.dtype), &lx);
-    let mut w = cx.transpose(cx.convert(w, result.dtype), &lw);
+    let w = cx.transpose(cx.convert(w, result.dtype), &lw);
     let turned: Vec<usize> = (0..n).filter(|&k| window.reverse[k]).map(|k| k + 2).collect();
-    if !turned.is_empty() {
-        w = cx.reverse(w, &turned);
-    }
-    let frame = |v: &dyn Fn(usize) -> i64| -> Vec<i64> { [0, 0].into_iter().chain((0..n).map(v)).collect() };
-    let inner: Vec<usize> = [0, 0].into_iter().chain(window.x_dilation.iter().map(|d| d - 1)).collect();
-    let x = cx.pad_zeros(x, &frame(&|k| window.pad[k].0), &frame(&|k| window.pad[k].1), &inner);
+    let spec = ConvolutionSpec {
+        stride: window.stride,
+        padding: window.pad,
+        x_dilation: window.x_dilation,
+        w_dilation: window.w_dilation,
+        feature_groups: size_or(op, &["feature_group_count"], 1)?,
+        batch_groups: size_or(op, &["batch_group_count"], 1)?,
+    };
+    let y = cx.convolution(x, cx.reverse(w, &turned), &spec);
     f.sound()?;
-    let (tx, tw) = (cx.ty(x), cx.ty(w));
-    let (Some(sx), Some(sw)) =
-        (tx.shape[1..].iter().map(Dim::as_const).collect::<Option<Vec<_>>>(), tw.shape.as_const())
-    else {
-        bail!(
-            UnknownOperation,
-            "`{}` on unknown extents (but that of the batch) is not supported: {tx} and {tw}",
-            op.name
-        )
-    };
-    let many = groups.max(batches);
-    let divides = |n: usize| many > 0 && n.is_multiple_of(many);
-    let whole_batch = tx.shape[0].as_const().is_none_or(divides);
-    if groups.min(batches) != 1 || !divides(sw[0]) || (groups > 1 && !divides(sx[0])) || (batches > 1 && !whole_batch) {
-        return Err(attribute(op, "feature_group_count", "a divisor of the features, and only one kind of groups"));
-    }
-    // x: [b, group, f, ..] and w: [group, o, f, ..].
-    let split = |ty: &Type, axis: usize, into: [Dim; 2]| {
-        let s = &ty.shape;
-        s[..axis].iter().cloned().chain(into).chain(s[axis + 1..].iter().cloned()).collect::<Vec<Dim>>()
-    };
-    let g = Dim::Const(many);
-    let x = match batches {
-        1 => cx.reshape(x, &split(&tx, 1, [g.clone(), Dim::Const(sx[0] / many)])),
-        _ => {
-            let x = cx.reshape(x, &split(&tx, 0, [g.clone(), tx.shape[0].floor_div(many)]));
-            let perm: Vec<usize> = [1, 0].into_iter().chain(2..rank + 1).collect();
-            cx.transpose(x, &perm)
-        }
-    };
-    let w = cx.reshape(w, &split(&tw, 0, [g, Dim::Const(sw[0] / many)]));
-    let axes: Vec<Axis> =
-        (0..n).map(|k| Axis { size: sw[k + 2], stride: window.stride[k], dilation: window.w_dilation[k] }).collect();
-    let counts: Vec<usize> =
-        axes.iter().zip(&sx[1..]).map(|(a, &n)| if n < a.span() { 0 } else { (n - a.span()) / a.stride + 1 }).collect();
-    let d = DotGeneral::contract(&[2], &[2]).batched(&[1], &[0]);
-    let mut y: Option<Val> = None;
-    for at in indices(op, axes.iter().map(|a| a.size))? {
-        let (mut part, mut kernel) = (x, w);
-        for k in 0..n {
-            part = strided(cx, part, k + 3, at[k] * axes[k].dilation, axes[k].stride, counts[k]);
-            kernel = cx.slice_axis(kernel, k + 3, at[k], at[k] + 1);
-        }
-        f.sound()?;
-        let kernel = cx.reshape(kernel, &cx.ty(kernel).shape[..3]);
-        // [group, b, .., o]
-        let term = cx.dot_general(part, kernel, d.clone());
-        y = Some(y.map_or(term, |y| cx.add(y, term)));
-    }
-    let b = cx.ty(x).shape[0].clone();
-    let spatial: Vec<Dim> = counts.iter().map(|&c| Dim::Const(c)).collect();
-    let y = match y {
-        Some(y) => {
-            let perm: Vec<usize> = [1, 0, rank].into_iter().chain(2..rank).collect();
-            cx.transpose(y, &perm)
-        }
-        None => cx.zeros(
-            &result.with_shape([&[b.clone(), Dim::Const(many), Dim::Const(sw[0] / many)], &spatial[..]].concat()),
-        ),
-    };
-    let y = cx.reshape(y, &[&[b, Dim::Const(sw[0])], &spatial[..]].concat());
     // From [b, f, ..] to where the text wants them.
     let mut perm = vec![0; rank];
     for (k, &axis) in ly.iter().enumerate() {

@@ -17,7 +17,7 @@ pub const TABLE: &[Row] =
     &[("reduce", By(reduce)), ("dot_general", By(dot_general)), ("dot", By(dot)), ("map", By(map))];
 
 /// The reduction that folds with an operation, on these elements.
-fn reduction(b: Binary, dtype: DType) -> Option<Reduction> {
+pub fn reduction(b: Binary, dtype: DType) -> Option<Reduction> {
     Some(match (b, dtype == DType::Bool) {
         (Binary::Add | Binary::Max | Binary::Or, true) => Reduction::Any,
         (Binary::Mul | Binary::Min | Binary::And, true) => Reduction::All,

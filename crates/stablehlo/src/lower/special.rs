@@ -1,18 +1,125 @@
-//! Special functions that are not one operation of the core.
+//! Special functions, Fourier transforms, random bits and others that are one operation of the core with attributes.
 
-use super::frame::{Frame, one};
-use super::table::{How::By, Row};
-use crate::ast::Operation;
+use super::frame::{Frame, attribute, find, one, sizes};
+use super::table::{How, How::By, Row};
+use crate::ast::{Attr, Operation};
+use cotangent_core::dtype::Kind;
+use cotangent_core::ops::Unary;
 use cotangent_core::primitive::Vals;
-use cotangent_core::{Result, Scalar, bail};
+use cotangent_core::{DType, Emit, Result, Scalar, Val, bail};
 
-pub const TABLE: &[Row] = &[("polygamma", By(polygamma))];
+pub const TABLE: &[Row] = &[
+    ("count_leading_zeros", How::Unary(Unary::Clz)),
+    ("polygamma", By(polygamma)),
+    ("zeta", By(|f, op| binary(f, op, |cx, x, y| cx.zeta(x, y)))),
+    ("next_after", By(|f, op| binary(f, op, |cx, x, y| cx.next_after(x, y)))),
+    ("bessel_i0e", By(|f, op| unary(f, op, |cx, x| cx.bessel_ie(0, x)))),
+    ("bessel_i1e", By(|f, op| unary(f, op, |cx, x| cx.bessel_ie(1, x)))),
+    ("igamma", By(|f, op| binary(f, op, |cx, x, y| cx.igamma(x, y)))),
+    ("igammac", By(|f, op| binary(f, op, |cx, x, y| cx.igammac(x, y)))),
+    ("bitcast_convert", By(bitcast)),
+    ("reduce_precision", By(reduce_precision)),
+    ("fft", By(fft)),
+    ("rng_bit_generator", By(rng_bit_generator)),
+];
 
-/// `chlo.polygamma`: the order is an operand, but a constant.
+fn unary(f: &Frame<'_>, op: &Operation<'_>, write: fn(&dyn Emit, Val) -> Val) -> Result<Vals> {
+    let [x] = f.take(op)?;
+    one(write(f.cx(), x))
+}
+
+fn binary(f: &Frame<'_>, op: &Operation<'_>, write: fn(&dyn Emit, Val, Val) -> Val) -> Result<Vals> {
+    let [x, y] = f.take(op)?;
+    one(write(f.cx(), x, y))
+}
+
+/// `chlo.polygamma`: the order is an operand; where it is not one constant, by zeta.
 fn polygamma(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [order, x] = f.take(op)?;
-    match f.number(order) {
-        Some(Scalar::F(n)) if n >= 0.0 && n.fract() == 0.0 && n < 1001.0 => one(f.cx().polygamma(n as u32, x)),
-        _ => bail!(UnknownOperation, "`{}` is supported where the order is one constant, a whole number", op.name),
+    let cx = f.cx();
+    if let Some(Scalar::F(n)) = f.number(order)
+        && n >= 0.0
+        && n.fract() == 0.0
+        && n < 1001.0
+    {
+        return one(cx.polygamma(n as u32, x));
     }
+    // (-1)^(n+1) n! zeta(n + 1, x), and digamma for n = 0.
+    use cotangent_core::ops::Comparison::{Eq, Ne};
+    let (zero, next) = (cx.full_like(order, 0.0), cx.add(order, cx.full_like(order, 1.0)));
+    let even = cx.compare(cx.rem(order, cx.full_like(order, 2.0)), Eq, zero);
+    let sign = cx.select(even, cx.full_like(x, -1.0), cx.full_like(x, 1.0));
+    let y = cx.mul(cx.mul(sign, cx.exp(cx.lgamma(next))), cx.zeta(next, x));
+    let whole = cx.compare(cx.floor(order), Ne, order);
+    let y = cx.select(whole, cx.full_like(x, f64::NAN), y);
+    one(cx.select(cx.compare(order, Eq, zero), cx.digamma(x), y))
+}
+
+fn bitcast(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [x] = f.take(op)?;
+    let to = f.result(op, 0)?.dtype;
+    one(f.cx().bitcast(x, to))
+}
+
+/// `format = e5m10`, or two attributes.
+fn reduce_precision(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [x] = f.take(op)?;
+    let wrong = || attribute(op, "format", "a format like e5m10");
+    let format = op.attr("format").or_else(|| op.unnamed().next()).and_then(Attr::word);
+    let bits = match format {
+        Some(w) => {
+            let (e, m) = w.strip_prefix('e').and_then(|w| w.split_once('m')).ok_or_else(wrong)?;
+            [e.parse().ok(), m.parse().ok()]
+        }
+        None => {
+            ["exponent_bits", "mantissa_bits"].map(|n| op.attr(n).and_then(Attr::int).and_then(|i| i.try_into().ok()))
+        }
+    };
+    let [Some(exponent), Some(mantissa)] = bits else { return Err(wrong()) };
+    one(f.cx().reduce_precision(x, exponent, mantissa))
+}
+
+/// Transforms over the last axes; the extent of the last one is that of the real side.
+fn fft(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [x] = f.take(op)?;
+    let cx = f.cx();
+    let length = sizes(op, &["fft_length", "length"])?;
+    let kind = find(op, &["fft_type", "type"]).or_else(|| op.unnamed().next()).and_then(Attr::word);
+    let ty = cx.ty(x);
+    let Some(first) = ty.rank().checked_sub(length.len()) else {
+        return Err(attribute(op, "length", "an entry for each of the last axes"));
+    };
+    let axes: Vec<usize> = (first..ty.rank()).collect();
+    // The text says the extents of the side that is whole.
+    let whole = if kind == Some("IRFFT") { length.len().saturating_sub(1) } else { length.len() };
+    if (0..whole).any(|k| ty.shape[first + k].same(&length[k].into()) == Some(false)) {
+        return Err(attribute(op, "length", "the extents of the last axes"));
+    }
+    one(match kind {
+        Some("FFT") => cx.fftn(x, &axes),
+        Some("IFFT") => cx.ifftn(x, &axes),
+        Some("RFFT") => cx.rfftn(x, &axes),
+        Some("IRFFT") => cx.irfftn(x, length.last().copied().unwrap_or(1), &axes),
+        _ => return Err(attribute(op, "type", "one of FFT, IFFT, RFFT, IRFFT")),
+    })
+}
+
+/// The state and the bits.
+fn rng_bit_generator(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [state] = f.take(op)?;
+    let (cx, bits) = (f.cx(), f.result(op, 1)?);
+    let algorithm = op.attr("rng_algorithm").or_else(|| op.attr("algorithm")).or_else(|| op.unnamed().next());
+    let philox = match algorithm.and_then(Attr::word) {
+        Some("THREE_FRY") => false,
+        Some("PHILOX" | "DEFAULT") => true,
+        _ => return Err(attribute(op, "algorithm", "one of DEFAULT, THREE_FRY, PHILOX")),
+    };
+    let Some(shape) = bits.shape.as_const() else {
+        bail!(UnknownOperation, "`{}` of an unknown number of bits ({bits}) is not supported", op.name)
+    };
+    if !matches!(bits.dtype.kind(), Kind::Int | Kind::Float) || matches!(bits.dtype, DType::F16 | DType::BF16) {
+        bail!(UnknownOperation, "`{}` of type {bits} is not supported", op.name)
+    }
+    let (state, bits) = cx.rng_bit_generator(philox, state, &shape, bits.dtype);
+    Ok([state, bits].into_iter().collect())
 }

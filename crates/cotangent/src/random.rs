@@ -1,0 +1,119 @@
+//! Random numbers as functions of keys, for traced and eager tensors: bit for bit those of JAX's default generator.
+//!
+//! A key is a tensor `u32[2]`. The same key gives the same numbers, on every machine and for every number of threads;
+//! for other numbers, [`split`] it or [`fold_in`] a count. Samples are differentiable in the parameters of their
+//! distribution, with the randomness held fixed; keys have no derivative.
+//!
+//! ```
+//! use cotangent::{DType, TracedTensor, closures::grad, random};
+//! let key = TracedTensor::from_tensor(random::key(42));
+//! let [noise, other] = &random::split(&key, 2)?[..] else { unreachable!() };
+//! let z = random::normal(noise, &[1000], DType::F64)?;
+//! // The mean of squares of samples with this standard deviation, and its derivative.
+//! let loss = |s: TracedTensor| { let x = &s * &z; (&x * &x).mean(&[0]) };
+//! let d = grad(loss)(TracedTensor::from_vec_row_major(vec![], vec![3.0]))?.to_tensor()?.to_vec::<f64>()?[0];
+//! assert!((d - 6.0).abs() < 0.5);
+//! assert_eq!(random::uniform(other, &[2, 3], DType::F32)?.to_tensor()?.shape(), [2, 3]);
+//! # Ok::<(), cotangent::Error>(())
+//! ```
+
+use crate::write::Write;
+use crate::{DType, Dim, Emit, Scalar, Tensor, Type, Val};
+
+/// The key of a seed.
+pub fn key(seed: u64) -> Tensor {
+    Tensor::from_vec_row_major(vec![2], vec![(seed >> 32) as u32, seed as u32]).expect("two words")
+}
+
+fn dims(shape: &[usize]) -> Vec<Dim> {
+    shape.iter().map(|&n| n.into()).collect()
+}
+
+/// `n` keys that are independent of each other and of this one.
+pub fn split<T: Write>(key: &T, n: usize) -> Result<Vec<T>, T::Error> {
+    T::write(&[key], |cx, x| {
+        let all = cx.random_split(x[0], &dims(&[n]));
+        (0..n).map(|k| cx.index_axis(all, 0, k)).collect()
+    })
+}
+
+/// The key for a number under this one: of a step, a layer, an element.
+pub fn fold_in<T: Write>(key: &T, number: u32) -> Result<T, T::Error> {
+    T::write_one(&[key], |cx, x| {
+        let number = cx.full(&Type::scalar(DType::U32), Scalar::I(number.into()));
+        cx.random_fold_in(x[0], number)
+    })
+}
+
+/// Random bits as an unsigned integer type.
+pub fn bits<T: Write>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T::Error> {
+    T::write_one(&[key], |cx, x| cx.random_bits(x[0], &dims(shape), dtype))
+}
+
+/// Numbers in `[0, 1)`.
+pub fn uniform<T: Write>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T::Error> {
+    T::write_one(&[key], |cx, x| {
+        let bound = |c: f64| cx.full(&Type::scalar(dtype), c);
+        cx.random_uniform(x[0], &dims(shape), bound(0.0), bound(1.0))
+    })
+}
+
+/// Numbers in `[lo, hi)`; the bounds are broadcast to the shape.
+pub fn uniform_between<T: Write>(key: &T, shape: &[usize], lo: &T, hi: &T) -> Result<T, T::Error> {
+    T::write_one(&[key, lo, hi], |cx, x| cx.random_uniform(x[0], &dims(shape), x[1], x[2]))
+}
+
+/// A distribution with a key, a shape and an element type.
+type Standard = fn(&dyn Emit, Val, &[Dim], DType) -> Val;
+
+fn standard<T: Write>(key: &T, shape: &[usize], dtype: DType, f: Standard) -> Result<T, T::Error> {
+    T::write_one(&[key], |cx, x| f(cx, x[0], &dims(shape), dtype))
+}
+
+/// Normal numbers with mean 0 and variance 1; complex ones have half of it in each part.
+pub fn normal<T: Write>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T::Error> {
+    standard(key, shape, dtype, |cx, key, shape, dtype| cx.random_normal(key, shape, dtype))
+}
+
+/// Exponentially distributed numbers with mean 1.
+pub fn exponential<T: Write>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T::Error> {
+    standard(key, shape, dtype, |cx, key, shape, dtype| cx.random_exponential(key, shape, dtype))
+}
+
+/// Numbers of the standard Gumbel distribution.
+pub fn gumbel<T: Write>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T::Error> {
+    standard(key, shape, dtype, |cx, key, shape, dtype| cx.random_gumbel(key, shape, dtype))
+}
+
+/// Normal numbers with mean 0 and variance 1, given that they lie between `lo` and `hi`.
+pub fn truncated_normal<T: Write>(key: &T, shape: &[usize], lo: &T, hi: &T) -> Result<T, T::Error> {
+    T::write_one(&[key, lo, hi], |cx, x| cx.random_truncated_normal(x[0], &dims(shape), x[1], x[2]))
+}
+
+/// True with probability `p`, which is broadcast to the shape.
+pub fn bernoulli<T: Write>(key: &T, shape: &[usize], p: &T) -> Result<T, T::Error> {
+    T::write_one(&[key, p], |cx, x| cx.random_bernoulli(x[0], &dims(shape), x[1]))
+}
+
+/// Classes along an axis of `logits`, which goes, with probability `softmax(logits)`.
+pub fn categorical<T: Write>(key: &T, logits: &T, axis: usize) -> Result<T, T::Error> {
+    T::write_one(&[key, logits], |cx, x| cx.random_categorical(x[0], x[1], axis))
+}
+
+/// Integers in `[lo, hi)`, of this type.
+pub fn randint<T: Write>(key: &T, shape: &[usize], lo: i64, hi: i64, dtype: DType) -> Result<T, T::Error> {
+    T::write_one(&[key], |cx, x| {
+        let bound = |n: i64| cx.full(&Type::scalar(dtype), n);
+        cx.random_int(x[0], &dims(shape), bound(lo), bound(hi))
+    })
+}
+
+/// `x` with its parts along an axis in random order.
+pub fn permutation<T: Write>(key: &T, x: &T, axis: usize) -> Result<T, T::Error> {
+    T::write_one(&[key, x], |cx, v| cx.random_permutation(v[0], v[1], axis))
+}
+
+/// `x / (1 - rate)`, or 0 with probability `rate`, each element for itself.
+pub fn dropout<T: Write>(key: &T, x: &T, rate: f64) -> Result<T, T::Error> {
+    T::write_one(&[key, x], |cx, v| cx.random_dropout(v[0], v[1], rate))
+}

@@ -1,0 +1,35 @@
+//! [`Write`]: tensors through which functions are written, traced and eager ones alike.
+
+use crate::traced::{here, record};
+use crate::{EagerTensor, Emit, TracedTensor, Val};
+
+/// A tensor whose operations are written through the core's emitter; functions over it serve traced and eager programs.
+pub trait Write: Sized {
+    /// What goes wrong.
+    type Error: std::fmt::Debug;
+
+    /// What `f` writes for these operands, of which there is at least one.
+    fn write(x: &[&Self], f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>) -> Result<Vec<Self>, Self::Error>;
+
+    /// As [`write`](Self::write), for one result.
+    fn write_one(x: &[&Self], f: impl FnOnce(&dyn Emit, &[Val]) -> Val) -> Result<Self, Self::Error> {
+        Ok(Self::write(x, |cx, x| vec![f(cx, x)])?.remove(0))
+    }
+}
+
+impl Write for TracedTensor {
+    type Error = crate::Error;
+
+    #[track_caller]
+    fn write(x: &[&Self], f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>) -> crate::Result<Vec<Self>> {
+        record(here(), x, f)
+    }
+}
+
+impl Write for EagerTensor {
+    type Error = crate::eager::Error;
+
+    fn write(x: &[&Self], f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>) -> Result<Vec<Self>, Self::Error> {
+        x[0].runtime().write(x, f)
+    }
+}
