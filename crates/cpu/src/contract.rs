@@ -6,11 +6,11 @@
 //! The contracted index runs over the pairs in the order of the left operand's axes: it depends on the operation alone.
 
 use crate::element::for_any;
-use crate::elementwise;
+use crate::fused;
 use crate::kernel::{Kernel, kernel, operands};
 use crate::tensor::{Extents, Tensor};
 use cotangent_core::DType;
-use cotangent_core::ops::{Binary, DotGeneral};
+use cotangent_core::ops::{Binary, DotGeneral, Op};
 use cotangent_kernels::gemm::gemm;
 use smallvec::smallvec;
 
@@ -37,7 +37,7 @@ pub(crate) fn dot_general(d: &DotGeneral, lhs: usize, rhs: usize, dtype: DType) 
 
 /// Without contracted axes: products of all pairs, element by element over batch axes. No sum adds a zero.
 fn outer(left: Vec<usize>, right: Vec<usize>, batch: usize, rows: usize, dtype: DType) -> Kernel {
-    let product = elementwise::binary(Binary::Mul, dtype);
+    let product = fused::alone(&Op::Binary(Binary::Mul), &[dtype, dtype]);
     Box::new(move |env, x| {
         let [a, b] = operands(x);
         let (a, b) = (a.transpose(&left), b.transpose(&right));

@@ -195,7 +195,7 @@ pub(crate) fn converted(x: Tensor, to: DType) -> Result<Tensor> {
         return Ok(x);
     }
     let cast = direct(x.dtype(), to);
-    crate::elementwise::once([x], |[x]| {
+    crate::kernel::once([x], |[x]| {
         let x = x.into_dense()?;
         match cast {
             Some(cast) => cast(&x),

@@ -6,7 +6,8 @@
 
 use cotangent_core::{C64, C128, DType, Data, Element, Result, bail, bf16, f16};
 use cotangent_kernels::Number;
-use std::alloc::{Layout, alloc_zeroed};
+use std::alloc::{Layout, alloc, alloc_zeroed};
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// An element type that buffers hold: all-zero bytes are a value of it.
@@ -47,6 +48,20 @@ pub(crate) fn zeroed<T: Plain>(n: usize) -> Result<Vec<T>> {
             bail!(Limit, "there is no memory for a buffer of {n} {} elements ({} bytes)", T::DTYPE, layout.size());
         }
         Ok(Vec::from_raw_parts(p.cast(), n, n))
+    }
+}
+
+/// A buffer for `n` elements, to be freed as a `Vec<T>` of this capacity; an error if there is no such memory.
+pub(crate) fn uninitialised<T: Plain>(n: usize) -> Result<NonNull<T>> {
+    let layout = match Layout::array::<T>(n) {
+        Ok(layout) if layout.size() > 0 => layout,
+        Ok(_) => return Ok(NonNull::dangling()),
+        Err(_) => bail!(Limit, "a buffer of {n} {} elements is larger than the address space", T::DTYPE),
+    };
+    // SAFETY: the layout has a size.
+    match NonNull::new(unsafe { alloc(layout) }) {
+        Some(p) => Ok(p.cast()),
+        None => bail!(Limit, "there is no memory for a buffer of {n} {} elements ({} bytes)", T::DTYPE, layout.size()),
     }
 }
 
@@ -160,15 +175,6 @@ macro_rules! for_pair {
     };
 }
 
-/// Runs a block for a type with an order: all but the complex ones.
-macro_rules! for_ordered {
-    ($dtype:expr, $T:ident => $body:expr) => {
-        crate::element::pick!($dtype, $T => $body;
-            Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
-            F16 cotangent_core::f16, BF16 cotangent_core::bf16, F32 f32, F64 f64)
-    };
-}
-
 /// Runs a block for any type.
 macro_rules! for_any {
     ($dtype:expr, $T:ident => $body:expr) => {
@@ -233,5 +239,5 @@ macro_rules! pick {
 }
 
 pub(crate) use {
-    for_any, for_compute, for_compute_ordered, for_ordered, for_pair, for_real, for_size, for_whole, pick,
+    for_any, for_compute, for_compute_ordered, for_pair, for_real, for_size, for_whole, pick,
 };

@@ -1,205 +1,361 @@
-//! Elementwise kernels: a closure per operation and element type, and one loop over it.
+//! Elementwise operations as instructions over tiles.
 //!
-//! The functions are those of the operations' rows, called through a pointer; arithmetic and comparisons of the common
-//! types have closures of their own, with the same bits, that the compiler turns into vector loops.
-//!
-//! A result is written over an operand that dies here. Axes along which every operand repeats are computed once.
+//! An operation becomes one or a few kernels: vector functions on f32 and f64, the same on f16 and bf16 by way of f32
+//! with one rounding after each operation, short loops on the other types, and the row's scalar function for what is
+//! rare. Fused or alone, an operation is the same instructions, so it gives the same bits.
 
-use crate::element::{Pair, Plain, Real, Whole, for_any, for_ordered, for_pair, for_real, for_whole};
-use crate::kernel::{Kernel, kernel};
-use crate::tensor::{Extents, Tensor};
+use crate::element::{Pair, Plain, Real, Whole, for_pair, for_real, for_whole};
+use crate::rows::{self, Row};
 use cotangent_core::dtype::Kind;
-use cotangent_core::ops::{Binary, Comparison, Unary};
-use cotangent_core::{C64, C128, DType, Result, math};
-use cotangent_kernels::Ordered;
-use cotangent_kernels::map::{map1, map1_in_place, map2, map2_in_place, map3, map3_in_place};
-use smallvec::SmallVec;
+use cotangent_core::ops::{Binary, Comparison, Op, Unary};
+use cotangent_core::{C64, C128, DType, bf16, f16};
+use cotangent_kernels::simd::Level;
+use cotangent_kernels::tile::kernels::{self, Arithmetic, Map, Zip};
+use cotangent_kernels::tile::{Body, Builder, Float, Kernel, Value};
+use cotangent_kernels::vector::functions as vector;
+use rustc_hash::FxHashMap;
 
-/// Runs `f` on one index of every axis along which all operands repeat, and repeats its result there.
-pub(crate) fn once<const N: usize>(x: [Tensor; N], f: impl FnOnce([Tensor; N]) -> Result<Tensor>) -> Result<Tensor> {
-    let shape = Extents::from_slice(x[0].shape());
-    debug_assert!(x.iter().all(|t| t.shape() == shape.as_slice()), "operands of one shape");
-    let repeats = |d: usize| shape[d] > 1 && x.iter().all(|t| t.strides()[d] == 0);
-    let repeated: SmallVec<[bool; 8]> = (0..shape.len()).map(repeats).collect();
-    if !repeated.contains(&true) {
-        return f(x);
-    }
-    Ok(f(x.map(|t| t.narrowed(|d| repeated[d])))?.widened(&shape))
+/// A value of a body and its element type.
+pub(crate) type Typed = (Value, DType);
+
+/// A body under construction.
+pub(crate) struct Lowering {
+    body: Builder,
+    level: Level,
+    /// Conversions that were made: the value and the type it was converted to.
+    converted: FxHashMap<(Value, DType), Value>,
 }
 
-/// `y = f(x)` of one element type.
-pub(crate) fn map<T: Plain>(f: impl Fn(T) -> T + Send + Sync + 'static) -> Kernel {
-    kernel(move |_, x| {
-        once(x, |[mut x]| {
-            if let Some(data) = x.exclusive::<T>() {
-                map1_in_place(data, &f);
-                return Ok(x);
+/// Whether an operation has instructions here.
+pub(crate) fn is_elementwise(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Unary(_)
+            | Op::Binary(_)
+            | Op::Compare(_)
+            | Op::Select(_)
+            | Op::Complex(_)
+            | Op::IntegerPow(_)
+            | Op::Polygamma(_)
+    )
+}
+
+impl Lowering {
+    /// An empty body for the vectors of this machine.
+    pub(crate) fn new() -> Lowering {
+        Lowering::at(Level::chosen())
+    }
+
+    /// An empty body for these vectors.
+    pub(crate) fn at(level: Level) -> Lowering {
+        Lowering { body: Builder::new(), level, converted: FxHashMap::default() }
+    }
+
+    /// The next input.
+    pub(crate) fn input(&mut self, dtype: DType) -> Typed {
+        (self.body.input(dtype.size()), dtype)
+    }
+
+    /// One value for all elements.
+    pub(crate) fn constant<T: Plain>(&mut self, x: T) -> Typed {
+        // SAFETY: an element is initialised bytes: no type here has padding.
+        let bytes = unsafe { std::slice::from_raw_parts((&raw const x).cast::<u8>(), size_of::<T>()) };
+        (self.body.constant(bytes), T::DTYPE)
+    }
+
+    /// The code for these results.
+    pub(crate) fn finish(self, results: &[Value]) -> Body {
+        self.body.finish(results)
+    }
+
+    fn step(&mut self, kernel: Kernel, to: DType, x: &[Value]) -> Typed {
+        self.row((kernel, 0), to, x)
+    }
+
+    fn row(&mut self, (kernel, data): Row, to: DType, x: &[Value]) -> Typed {
+        // SAFETY: callers in this file pair each kernel with operands and a result of its element types.
+        (unsafe { self.body.step(kernel, to.size(), x, data) }, to)
+    }
+
+    fn vector1(&mut self, f: vector::Unary, (x, dtype): Typed) -> Typed {
+        let kernel = match dtype {
+            DType::F32 => <f32 as Float>::unary(f, self.level),
+            _ => <f64 as Float>::unary(f, self.level),
+        };
+        self.step(kernel, dtype, &[x])
+    }
+
+    fn vector2(&mut self, f: vector::Binary, (x, dtype): Typed, (y, _): Typed) -> Typed {
+        let kernel = match dtype {
+            DType::F32 => <f32 as Float>::binary(f, self.level),
+            _ => <f64 as Float>::binary(f, self.level),
+        };
+        self.step(kernel, dtype, &[x, y])
+    }
+
+    /// A float in a type that has vectors: f16 and bf16 as f32.
+    fn widened(&mut self, x: Typed) -> Typed {
+        let kernel = match x.1 {
+            DType::F16 => kernels::map::<f16, f32, Widen>(),
+            DType::BF16 => kernels::map::<bf16, f32, Widen>(),
+            _ => return x,
+        };
+        if let Some(&y) = self.converted.get(&(x.0, DType::F32)) {
+            return (y, DType::F32);
+        }
+        let y = self.step(kernel, DType::F32, &[x.0]);
+        self.converted.insert((x.0, DType::F32), y.0);
+        y
+    }
+
+    /// The inverse of [`Lowering::widened`].
+    fn narrowed(&mut self, x: Typed, to: DType) -> Typed {
+        match to {
+            DType::F16 => self.step(kernels::map::<f32, f16, Narrow>(), to, &[x.0]),
+            DType::BF16 => self.step(kernels::map::<f32, bf16, Narrow>(), to, &[x.0]),
+            _ => x,
+        }
+    }
+
+    /// The instructions of an elementwise operation.
+    pub(crate) fn emit(&mut self, op: &Op, x: &[Typed]) -> Typed {
+        match op {
+            Op::Unary(f) => self.unary(*f, x[0]),
+            Op::Binary(f) => self.binary(*f, x[0], x[1]),
+            Op::Compare(c) => self.compare(c.0, x[0], x[1]),
+            Op::Select(_) => self.step(kernels::select(x[1].1.size()), x[1].1, &[x[0].0, x[1].0, x[2].0]),
+            Op::Complex(_) => match x[0].1 {
+                DType::F32 => self.step(kernels::complex::<f32>(), DType::C64, &[x[0].0, x[1].0]),
+                _ => self.step(kernels::complex::<f64>(), DType::C128, &[x[0].0, x[1].0]),
+            },
+            Op::IntegerPow(p) => self.integer_pow(p.n, x[0]),
+            Op::Polygamma(p) => {
+                let row = for_real!(x[0].1, T => rows::polygamma::<T>(p.order.into()));
+                self.row(row, x[0].1, &[x[0].0])
             }
-            Tensor::build(x.shape().into(), |dst| map1(dst, x.view::<T>(), &f))
-        })
-    })
-}
+            op => unreachable!("{op:?} is not elementwise"),
+        }
+    }
 
-/// `y = f(x)` into another element type.
-pub(crate) fn map_to<T: Plain, U: Plain>(f: impl Fn(T) -> U + Send + Sync + 'static) -> Kernel {
-    kernel(move |_, x| once(x, |[x]| Tensor::build(x.shape().into(), |dst| map1(dst, x.view::<T>(), &f))))
-}
-
-/// `z = f(x, y)` of one element type.
-pub(crate) fn zip<T: Plain>(f: impl Fn(T, T) -> T + Send + Sync + 'static) -> Kernel {
-    kernel(move |_, x| {
-        once(x, |[mut x, mut y]| {
-            if let Some(data) = x.exclusive::<T>() {
-                map2_in_place(data, y.view::<T>(), &f);
-                return Ok(x);
+    fn unary(&mut self, op: Unary, x: Typed) -> Typed {
+        let (def, dtype) = (op.def(), x.1);
+        let to = (def.types)(dtype).expect("the type rule checked it");
+        match (dtype.kind(), op) {
+            (_, Unary::StopGradient) => x,
+            (Kind::Float, Unary::IsNan) => {
+                let x = self.widened(x);
+                self.compare(Comparison::Ne, x, x)
             }
-            if let Some(data) = y.exclusive::<T>() {
-                map2_in_place(data, x.view::<T>(), |y, x| f(x, y));
-                return Ok(y);
+            (Kind::Float, Unary::IsFinite) => {
+                let x = self.widened(x);
+                let a = self.vector1(vector::Unary::Abs, x);
+                let infinity = match a.1 {
+                    DType::F32 => self.constant(f32::INFINITY),
+                    _ => self.constant(f64::INFINITY),
+                };
+                self.compare(Comparison::Lt, a, infinity)
             }
-            Tensor::build(x.shape().into(), |dst| map2(dst, x.view::<T>(), y.view::<T>(), &f))
-        })
-    })
-}
-
-/// `z = f(x, y)` into another element type.
-pub(crate) fn zip_to<T: Plain, U: Plain>(f: impl Fn(T, T) -> U + Send + Sync + 'static) -> Kernel {
-    kernel(move |_, x| {
-        once(x, |[x, y]| Tensor::build(x.shape().into(), |dst| map2(dst, x.view::<T>(), y.view::<T>(), &f)))
-    })
-}
-
-/// A function of one operand. The result has its type, is real for a complex one, or is a truth value.
-pub(crate) fn unary(op: Unary, dtype: DType) -> Kernel {
-    let def = op.def();
-    let to = (def.types)(dtype).expect("the type rule checked it");
-    match (op, dtype) {
-        (Unary::StopGradient, _) => return kernel(|_, [x]| Ok(x)),
-        (Unary::Neg, DType::F32) => return map(|x: f32| -x),
-        (Unary::Neg, DType::F64) => return map(|x: f64| -x),
-        (Unary::Abs, DType::F32) => return map(f32::abs),
-        (Unary::Abs, DType::F64) => return map(f64::abs),
-        (Unary::Sqrt, DType::F32) => return map(f32::sqrt),
-        (Unary::Sqrt, DType::F64) => return map(f64::sqrt),
-        _ => {}
+            (Kind::Float, _) => match (to == dtype).then(|| vector_unary(op)).flatten() {
+                Some(f) => {
+                    let wide = self.widened(x);
+                    let y = self.vector1(f, wide);
+                    self.narrowed(y, dtype)
+                }
+                None if to == dtype => self.row(for_real!(dtype, T => rows::real1::<T>(def.real)), to, &[x.0]),
+                None => self.row(for_real!(dtype, T => rows::real_truth::<T>(def.real)), to, &[x.0]),
+            },
+            (Kind::Complex, _) => {
+                let f = def.complex;
+                let row = match (dtype, to) {
+                    _ if to == dtype => for_pair!(dtype, T => rows::pair1::<T>(f)),
+                    (DType::C64, DType::F32) => rows::pair_real::<C64, f32>(f),
+                    (DType::C128, DType::F64) => rows::pair_real::<C128, f64>(f),
+                    _ => for_pair!(dtype, T => rows::pair_truth::<T>(f)),
+                };
+                self.row(row, to, &[x.0])
+            }
+            (_, Unary::Not) => self.step(for_whole!(dtype, T => kernels::invert::<T>()), to, &[x.0]),
+            (Kind::Int, Unary::Neg) => {
+                let zero = for_whole!(dtype, T => self.constant(<T as Whole>::of(0)));
+                self.binary(Binary::Sub, zero, x)
+            }
+            _ if to == dtype => self.row(for_whole!(dtype, T => rows::whole1::<T>(def.int)), to, &[x.0]),
+            _ => self.row(for_whole!(dtype, T => rows::whole_truth::<T>(def.int)), to, &[x.0]),
+        }
     }
-    let same = to == dtype;
-    match (dtype.kind(), to) {
-        (Kind::Float, _) if same => for_real!(dtype, T => map(move |x: T| T::of((def.real)(x.to())))),
-        (Kind::Float, _) => for_real!(dtype, T => map_to(move |x: T| (def.real)(x.to()) != 0.0)),
-        (Kind::Complex, _) if same => for_pair!(dtype, T => map(move |z: T| T::of((def.complex)(z.to())))),
-        (Kind::Complex, DType::F32) => map_to(move |z: C64| (def.complex)(z.to()).re as f32),
-        (Kind::Complex, DType::F64) => map_to(move |z: C128| (def.complex)(z).re),
-        (Kind::Complex, _) => for_pair!(dtype, T => map_to(move |z: T| (def.complex)(z.to()).re != 0.0)),
-        (_, _) if same => for_whole!(dtype, T => map(move |x: T| T::of((def.int)(x.to(), to)))),
-        (_, _) => for_whole!(dtype, T => map_to(move |x: T| (def.int)(x.to(), to) != 0)),
-    }
-}
 
-/// A function of two operands.
-pub(crate) fn binary(op: Binary, dtype: DType) -> Kernel {
-    if let Some(fast) = arithmetic(op, dtype) {
-        return fast;
+    fn binary(&mut self, op: Binary, x: Typed, y: Typed) -> Typed {
+        let (def, dtype, both) = (op.def(), x.1, [x.0, y.0]);
+        match dtype.kind() {
+            Kind::Float => match vector_binary(op) {
+                Some(f) => {
+                    let (a, b) = (self.widened(x), self.widened(y));
+                    let z = self.vector2(f, a, b);
+                    self.narrowed(z, dtype)
+                }
+                None => self.row(for_real!(dtype, T => rows::real2::<T>(def.real)), dtype, &both),
+            },
+            Kind::Complex => {
+                let kernel = match (op, dtype) {
+                    (Binary::Add, DType::C64) => kernels::complex_add::<C64>(),
+                    (Binary::Add, _) => kernels::complex_add::<C128>(),
+                    (Binary::Mul, DType::C64) => kernels::zip::<C64, C64, Product>(),
+                    (Binary::Mul, _) => kernels::zip::<C128, C128, Product>(),
+                    _ => return self.row(for_pair!(dtype, T => rows::pair2::<T>(def.complex)), dtype, &both),
+                };
+                self.step(kernel, dtype, &both)
+            }
+            Kind::Int | Kind::Bool => {
+                let f = match op {
+                    Binary::Add => Arithmetic::Add,
+                    Binary::Sub => Arithmetic::Sub,
+                    Binary::Mul => Arithmetic::Mul,
+                    Binary::Max => Arithmetic::Max,
+                    Binary::Min => Arithmetic::Min,
+                    Binary::And => Arithmetic::And,
+                    Binary::Or => Arithmetic::Or,
+                    Binary::Xor => Arithmetic::Xor,
+                    _ => return self.row(for_whole!(dtype, T => rows::whole2::<T>(def.int)), dtype, &both),
+                };
+                self.step(for_whole!(dtype, T => kernels::integers::<T>(f)), dtype, &both)
+            }
+        }
     }
-    let def = op.def();
-    match dtype.kind() {
-        Kind::Float => for_real!(dtype, T => zip(move |x: T, y: T| T::of((def.real)(x.to(), y.to())))),
-        Kind::Complex => for_pair!(dtype, T => zip(move |x: T, y: T| T::of((def.complex)(x.to(), y.to())))),
-        Kind::Int | Kind::Bool => {
-            for_whole!(dtype, T => zip(move |x: T, y: T| T::of((def.int)(x.to(), y.to(), dtype))))
+
+    fn compare(&mut self, c: Comparison, x: Typed, y: Typed) -> Typed {
+        use kernels::Comparison as C;
+        let (mut a, mut b) = (self.widened(x), self.widened(y));
+        if matches!(c, Comparison::Gt | Comparison::Ge) {
+            std::mem::swap(&mut a, &mut b);
+        }
+        let c = match c {
+            Comparison::Eq => C::Eq,
+            Comparison::Ne => C::Ne,
+            Comparison::Lt | Comparison::Gt => C::Lt,
+            Comparison::Le | Comparison::Ge => C::Le,
+        };
+        let kernel = match a.1 {
+            DType::C64 => kernels::equal::<C64>(c == C::Eq),
+            DType::C128 => kernels::equal::<C128>(c == C::Eq),
+            DType::F32 => kernels::compare::<f32>(c),
+            DType::F64 => kernels::compare::<f64>(c),
+            dtype => for_whole!(dtype, T => kernels::compare::<T>(c)),
+        };
+        self.step(kernel, DType::Bool, &[a.0, b.0])
+    }
+
+    /// A power with a fixed exponent: by squaring, from the lowest bit up, as [`math::powi`](cotangent_core::math::powi).
+    fn integer_pow(&mut self, n: i64, x: Typed) -> Typed {
+        match x.1.kind() {
+            Kind::Float => {
+                let (mut square, mut y, mut bits) = (self.widened(x), None, n.unsigned_abs());
+                while bits > 0 {
+                    if bits & 1 == 1 {
+                        y = Some(match y {
+                            None => square,
+                            Some(y) => self.vector2(vector::Binary::Mul, y, square),
+                        });
+                    }
+                    bits >>= 1;
+                    if bits > 0 {
+                        square = self.vector1(vector::Unary::Square, square);
+                    }
+                }
+                let y = match y {
+                    None => for_real!(square.1, T => self.constant(<T as Real>::of(1.0))),
+                    Some(y) if n < 0 => self.vector1(vector::Unary::Recip, y),
+                    Some(y) => y,
+                };
+                self.narrowed(y, x.1)
+            }
+            Kind::Complex => self.row(for_pair!(x.1, T => rows::pair_power::<T>(n)), x.1, &[x.0]),
+            _ => self.row(for_whole!(x.1, T => rows::whole_power::<T>(n)), x.1, &[x.0]),
         }
     }
 }
 
-/// The common arithmetic, as closures that compile to vector loops.
-fn arithmetic(op: Binary, dtype: DType) -> Option<Kernel> {
-    macro_rules! rows {
-        ($($float:ident $f:ty),*; $($int:ident $i:ty),*) => {
-            match (op, dtype) {
-                $((Binary::Add, DType::$float) => zip(|x: $f, y: $f| x + y),
-                (Binary::Sub, DType::$float) => zip(|x: $f, y: $f| x - y),
-                (Binary::Mul, DType::$float) => zip(|x: $f, y: $f| x * y),
-                (Binary::Div, DType::$float) => zip(|x: $f, y: $f| x / y),
-                (Binary::Max, DType::$float) => zip(<$f as Ordered>::maximum),
-                (Binary::Min, DType::$float) => zip(<$f as Ordered>::minimum),)*
-                $((Binary::Add, DType::$int) => zip(<$i>::wrapping_add),
-                (Binary::Sub, DType::$int) => zip(<$i>::wrapping_sub),
-                (Binary::Mul, DType::$int) => zip(<$i>::wrapping_mul),)*
-                (Binary::Add, DType::C64) => zip(|x: C64, y: C64| x + y),
-                (Binary::Add, DType::C128) => zip(|x: C128, y: C128| x + y),
-                (Binary::Mul, DType::C64) => zip(|x: C64, y: C64| C64::of(x.to() * y.to())),
-                (Binary::Mul, DType::C128) => zip(|x: C128, y: C128| x * y),
-                _ => return None,
-            }
-        };
-    }
-    Some(rows!(F32 f32, F64 f64; I32 i32, I64 i64))
-}
+struct Widen;
+struct Narrow;
+struct Product;
 
-/// A power with a fixed exponent.
-pub(crate) fn integer_pow(n: i64, dtype: DType) -> Kernel {
-    match (n, dtype) {
-        (2, DType::F32) => return map(|x: f32| x * x),
-        (2, DType::F64) => return map(|x: f64| x * x),
-        _ => {}
-    }
-    match dtype.kind() {
-        Kind::Float => for_real!(dtype, T => map(move |x: T| T::of(math::powi(x.to(), n)))),
-        Kind::Complex => for_pair!(dtype, T => map(move |z: T| T::of(math::complex::powi(z.to(), n)))),
-        Kind::Int | Kind::Bool => for_whole!(dtype, T => map(move |x: T| T::of(math::pow_int(x.to(), n.into())))),
+impl<T: Real> Map<T, f32> for Widen {
+    #[inline(always)]
+    fn f(x: T) -> f32 {
+        x.to() as f32
     }
 }
 
-/// A derivative of digamma.
-pub(crate) fn polygamma(order: u32, dtype: DType) -> Kernel {
-    for_real!(dtype, T => map(move |x: T| T::of(math::polygamma(order, x.to()))))
-}
-
-/// Complex numbers from parts of this type.
-pub(crate) fn complex(part: DType) -> Kernel {
-    match part {
-        DType::F32 => zip_to(|re: f32, im: f32| C64::new(re, im)),
-        _ => zip_to(|re: f64, im: f64| C128::new(re, im)),
+impl Map<f32, f16> for Narrow {
+    #[inline(always)]
+    fn f(x: f32) -> f16 {
+        f16::from_f32(x)
     }
 }
 
-/// A choice between elements of this type. One predicate for all elements chooses an operand as it is.
-pub(crate) fn select(dtype: DType) -> Kernel {
-    for_any!(dtype, T => kernel(move |_, [p, x, y]| {
-        if p.shape().is_empty() {
-            return Ok(if p.view::<bool>().get(&[]) { x } else { y });
-        }
-        once([p, x, y], |[p, mut x, mut y]| {
-            if let Some(data) = x.exclusive::<T>() {
-                map3_in_place(data, p.view(), y.view::<T>(), |x, p, y| if p { x } else { y });
-                return Ok(x);
-            }
-            if let Some(data) = y.exclusive::<T>() {
-                map3_in_place(data, p.view(), x.view::<T>(), |y, p, x| if p { x } else { y });
-                return Ok(y);
-            }
-            let choose = |p: bool, x: T, y: T| if p { x } else { y };
-            Tensor::build(x.shape().into(), |dst| map3(dst, p.view(), x.view(), y.view(), choose))
-        })
-    }))
+impl Map<f32, bf16> for Narrow {
+    #[inline(always)]
+    fn f(x: f32) -> bf16 {
+        bf16::from_f32(x)
+    }
 }
 
-/// A comparison.
-pub(crate) fn compare(c: Comparison, dtype: DType) -> Kernel {
-    macro_rules! rows {
-        ($($variant:ident $t:ty),*) => {
-            match (c, dtype) {
-                $((Comparison::Eq, DType::$variant) => zip_to(|x: $t, y: $t| x == y),
-                (Comparison::Ne, DType::$variant) => zip_to(|x: $t, y: $t| x != y),
-                (Comparison::Lt, DType::$variant) => zip_to(|x: $t, y: $t| x < y),
-                (Comparison::Le, DType::$variant) => zip_to(|x: $t, y: $t| x <= y),
-                (Comparison::Gt, DType::$variant) => zip_to(|x: $t, y: $t| x > y),
-                (Comparison::Ge, DType::$variant) => zip_to(|x: $t, y: $t| x >= y),)*
-                (Comparison::Eq, _) => for_any!(dtype, T => zip_to(|x: T, y: T| x == y)),
-                (Comparison::Ne, _) => for_any!(dtype, T => zip_to(|x: T, y: T| x != y)),
-                _ => for_ordered!(dtype, T => zip_to(move |x: T, y: T| c.holds(x.partial_cmp(&y)))),
-            }
-        };
+impl<T: Pair> Zip<T, T> for Product {
+    #[inline(always)]
+    fn f(a: T, b: T) -> T {
+        T::of(a.to() * b.to())
     }
-    rows!(F32 f32, F64 f64, I64 i64)
+}
+
+/// The vector function of a row.
+fn vector_unary(op: Unary) -> Option<vector::Unary> {
+    use vector::Unary as F;
+    Some(match op {
+        Unary::Neg => F::Neg,
+        Unary::Abs => F::Abs,
+        Unary::Sign => F::Sign,
+        Unary::Floor => F::Floor,
+        Unary::Ceil => F::Ceil,
+        Unary::Trunc => F::Trunc,
+        Unary::RoundHalfEven => F::RoundHalfEven,
+        Unary::RoundHalfAway => F::RoundHalfAway,
+        Unary::Sqrt => F::Sqrt,
+        Unary::Rsqrt => F::Rsqrt,
+        Unary::Exp => F::Exp,
+        Unary::Exp2 => F::Exp2,
+        Unary::Expm1 => F::Expm1,
+        Unary::Log => F::Log,
+        Unary::Log2 => F::Log2,
+        Unary::Log1p => F::Log1p,
+        Unary::Sin => F::Sin,
+        Unary::Cos => F::Cos,
+        Unary::Tan => F::Tan,
+        Unary::Asin => F::Asin,
+        Unary::Acos => F::Acos,
+        Unary::Atan => F::Atan,
+        Unary::Sinh => F::Sinh,
+        Unary::Cosh => F::Cosh,
+        Unary::Tanh => F::Tanh,
+        Unary::Logistic => F::Logistic,
+        Unary::Erf => F::Erf,
+        Unary::Erfc => F::Erfc,
+        Unary::OneMinusSquare => F::OneMinusSquare,
+        _ => return None,
+    })
+}
+
+/// The vector function of a row.
+fn vector_binary(op: Binary) -> Option<vector::Binary> {
+    use vector::Binary as F;
+    Some(match op {
+        Binary::Add => F::Add,
+        Binary::Sub => F::Sub,
+        Binary::Mul => F::Mul,
+        Binary::Div => F::Div,
+        Binary::Max => F::Max,
+        Binary::Min => F::Min,
+        Binary::Pow => F::Pow,
+        Binary::Atan2 => F::Atan2,
+        Binary::MulStrongZero => F::MulStrongZero,
+        _ => return None,
+    })
 }

@@ -11,9 +11,11 @@
 //! assert_eq!(y[0].to_f64(), [1.0, 4.0, 9.0]);
 //! ```
 //!
-//! [`lower`](mod@lower) turns each operation into a kernel for its element types, once; [`program`] orders them, lets go
+//! [`fuse`] groups elementwise operations, which become code over tiles ([`elementwise`], [`fused`]);
+//! [`lower`](mod@lower) turns every other operation into a kernel for its element types; [`program`] orders them, lets go
 //! of every value at its last use and checks sizes that are known only now. What an operation means is its `eval`; this
-//! runtime gives the same bits, except where sums and products are folded in another (fixed) order.
+//! runtime gives the same bits, except where sums and products are folded in another (fixed) order, and where a function
+//! is [`cotangent_kernels::vector`]'s (within 2 units in the last place).
 
 mod contract;
 mod control;
@@ -22,6 +24,8 @@ mod element;
 mod elementwise;
 pub mod executor;
 mod fourier;
+mod fuse;
+mod fused;
 mod generate;
 pub mod kernel;
 mod loops;
@@ -29,6 +33,7 @@ pub mod lower;
 mod movement;
 pub mod program;
 mod reduce;
+mod rows;
 mod sliding;
 mod small;
 mod sort;

@@ -3,23 +3,26 @@
 use crate::executor::Compiler;
 use crate::kernel::{Kernel, Operands, Results, Sizes, kernel};
 use crate::tensor::Tensor;
-use crate::{
-    contract, control, convert, elementwise, fourier, generate, loops, movement, reduce, sliding, sort, windows,
-};
-use cotangent_core::ops::Op;
+use crate::{contract, control, convert, fourier, fused, generate, loops, movement, reduce, sliding, sort, windows};
+use cotangent_core::ops::{Op, Unary};
 use cotangent_core::transform::Session;
 use cotangent_core::{Dim, Env, Primitive, Result, Type};
 
 /// The kernel of an operation on operands of these types.
 pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type]) -> Result<Kernel> {
     Ok(match op {
-        Op::Unary(f) => elementwise::unary(*f, x[0].dtype),
-        Op::Binary(f) => elementwise::binary(*f, x[0].dtype),
-        Op::Compare(c) => elementwise::compare(c.0, x[0].dtype),
-        Op::Select(_) => elementwise::select(x[1].dtype),
-        Op::Complex(_) => elementwise::complex(x[0].dtype),
-        Op::IntegerPow(p) => elementwise::integer_pow(p.n, x[0].dtype),
-        Op::Polygamma(p) => elementwise::polygamma(p.order, x[0].dtype),
+        Op::Unary(Unary::StopGradient) => kernel(|_, [x]| Ok(x)),
+        // One predicate for all elements chooses an operand as it is.
+        Op::Select(_) if x[0].rank() != x[1].rank() => {
+            kernel(|_, [p, x, y]| Ok(if p.first::<bool>() == Some(true) { x } else { y }))
+        }
+        Op::Unary(_)
+        | Op::Binary(_)
+        | Op::Compare(_)
+        | Op::Select(_)
+        | Op::Complex(_)
+        | Op::IntegerPow(_)
+        | Op::Polygamma(_) => fused::alone(op, &x.iter().map(|t| t.dtype).collect::<Vec<_>>()),
         Op::Convert(c) => convert::convert(c.to),
         Op::Constant(c) => generate::constant(c)?,
         Op::Iota(i) => generate::iota(i),

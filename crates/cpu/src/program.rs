@@ -1,18 +1,20 @@
 //! [`Program`]: kernels in order, with a slot for every value that is alive.
 //!
-//! Equations that no result needs are left out. A value leaves its slot at its last use, so a kernel that gets it owns
+//! Equations that no result needs are left out, elementwise ones run in groups ([`fuse`](crate::fuse)). A value leaves its slot at its last use, so a kernel that gets it owns
 //! it and may write its result there. One program serves every size of its symbols: extents come from the arguments, and
 //! what the graph could only assume to be equal is checked by the type rule on the sizes at hand.
 //!
 //! Running recurses over the nesting of bodies, never over equations.
 
 use crate::executor::{Compiler, Executor};
+use crate::fuse::{Node, plan};
 use crate::kernel::{Kernel, Operands, Results, Sizes};
 use crate::lower::{lower, settle};
 use crate::tensor::{Extents, Tensor};
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::Op;
 use cotangent_core::{Array, DType, Env, Function, Result, Sym, Type, Val, reference};
+use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -35,9 +37,10 @@ struct Param {
     slot: Slot,
 }
 
-/// One equation.
+/// One equation, or a group of elementwise ones.
 struct Step {
     kernel: Kernel,
+    /// The equation, the last of a group.
     eqn: u32,
     /// Where in the pool its operands start, its results start, and those end.
     bounds: [u32; 3],
@@ -110,15 +113,18 @@ impl Program {
     }
 
     pub(crate) fn compile(cx: &Compiler<'_>, f: &Arc<Function>) -> Result<Program> {
-        // The last equation that reads each value; results are read after all of them.
+        // The last step that reads each value; results are read after all of them.
         const UNREAD: u32 = u32::MAX;
         let need = f.needed(None);
+        let nodes = plan(f, |e| e.results().any(|r| need[r.index()]));
         let mut last = vec![UNREAD; f.len()];
-        let live = |e: &Eqn| e.results().any(|r| need[r.index()]);
-        for (i, e) in f.eqns().iter().enumerate().filter(|(_, e)| live(e)) {
-            f.operands(e).iter().for_each(|v| last[v.index()] = i as u32);
+        for (i, node) in nodes.iter().enumerate() {
+            match node {
+                Node::Single(e) => f.operands(&f.eqns()[*e]).iter().for_each(|v| last[v.index()] = i as u32),
+                Node::Group(g) => g.inputs.iter().for_each(|(v, _)| last[v.index()] = i as u32),
+            }
         }
-        let end = f.eqns().len() as u32;
+        let end = nodes.len() as u32;
         f.results().iter().for_each(|v| last[v.index()] = end);
 
         let mut slots = Slots { of: vec![Slot::NONE; f.len()], ..Slots::default() };
@@ -134,25 +140,36 @@ impl Program {
             }
         }
 
-        let (mut steps, mut pool) = (Vec::with_capacity(f.eqns().len()), Vec::new());
+        let (mut steps, mut pool) = (Vec::with_capacity(nodes.len()), Vec::new());
         let mut types = Vec::new();
-        for (i, e) in f.eqns().iter().enumerate().filter(|(_, e)| live(e)) {
-            let x = f.operands(e);
-            types.clear();
-            types.extend(x.iter().map(|&v| f.ty(v).clone()));
+        for (i, node) in nodes.iter().enumerate() {
             let start = pool.len() as u32;
-            read(&mut pool, &mut slots, x, |v| last[v.index()] == i as u32);
+            let ends = |v: Val| last[v.index()] == i as u32;
+            let (eqn, results) = match node {
+                Node::Single(eqn) => {
+                    let e = &f.eqns()[*eqn];
+                    read(&mut pool, &mut slots, f.operands(e), ends);
+                    (*eqn, e.results().collect::<SmallVec<[Val; 4]>>())
+                }
+                Node::Group(g) => {
+                    let inputs: SmallVec<[Val; 4]> = g.inputs.iter().map(|(v, _)| *v).collect();
+                    read(&mut pool, &mut slots, &inputs, ends);
+                    (g.last(), g.results().collect())
+                }
+            };
             let middle = pool.len() as u32;
-            for r in e.results() {
+            for r in results {
                 pool.push(if last[r.index()] == UNREAD { Slot::NONE } else { slots.give(r) });
             }
-            steps.push(Step {
-                kernel: lower(cx, &e.op, &types).map_err(|err| err.at(e.loc))?,
-                eqn: i as u32,
-                bounds: [start, middle, pool.len() as u32],
-                check: needs_check(f, e, &types),
-                binds: !e.op.binds().is_empty(),
-            });
+            let e = &f.eqns()[eqn];
+            types.clear();
+            types.extend(f.operands(e).iter().map(|&v| f.ty(v).clone()));
+            let (kernel, check) = match node {
+                Node::Single(_) => (lower(cx, &e.op, &types).map_err(|err| err.at(e.loc))?, needs_check(f, e, &types)),
+                Node::Group(g) => (g.lower(f).kernel(), false),
+            };
+            let bounds = [start, middle, pool.len() as u32];
+            steps.push(Step { kernel, eqn: eqn as u32, bounds, check, binds: !e.op.binds().is_empty() });
         }
         let mut results = Vec::with_capacity(f.results().len());
         read(&mut results, &mut slots, f.results(), |_| true);
@@ -311,7 +328,7 @@ fn read(pool: &mut Vec<Slot>, slots: &mut Slots, x: &[Val], ends: impl Fn(Val) -
 }
 
 /// Whether the graph could only assume that sizes fit: some are not known and the operation compares them.
-fn needs_check(f: &Function, e: &Eqn, x: &[Type]) -> bool {
+pub(crate) fn needs_check(f: &Function, e: &Eqn, x: &[Type]) -> bool {
     let open = |t: &Type| t.shape.iter().any(|d| d.as_const().is_none());
     if !x.iter().any(open) && !e.results().any(|r| open(f.ty(r))) {
         return false;

@@ -6,11 +6,13 @@
 //!
 //! Invariant: every element addressed lies in the buffer, and there are at most [`MAX_ELEMENTS`].
 
-use crate::element::{Bits, Plain, for_any, for_size, zeroed};
+use crate::element::{Bits, Plain, for_any, for_size, uninitialised, zeroed};
 use cotangent_core::{Array, DType, Data, Result, Type, bail};
 use cotangent_kernels::View;
 use cotangent_kernels::copy::copy_into;
 use smallvec::{SmallVec, smallvec};
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
 
 /// The lengths of the axes.
 pub type Extents = SmallVec<[usize; 4]>;
@@ -212,6 +214,30 @@ impl Tensor {
         if self.is_dense() { T::exclusive(&mut self.data).map(Vec::as_mut_slice) } else { None }
     }
 
+    /// Where the first element lies. Dangling if there is none.
+    pub(crate) fn first_ptr(&self) -> *const u8 {
+        fn of<T: Plain>(t: &Tensor) -> *const u8 {
+            let data = T::slice(&t.data).expect("the type was asked");
+            data.as_ptr().wrapping_add(t.offset).cast()
+        }
+        for_any!(self.dtype(), T => of::<T>(self))
+    }
+
+    /// Where the elements lie, if they are a whole row-major buffer that nobody else refers to.
+    pub(crate) fn exclusive_ptr(&mut self) -> Option<*mut u8> {
+        fn of<T: Plain>(t: &mut Tensor) -> Option<*mut u8> {
+            t.exclusive::<T>().map(|data| data.as_mut_ptr().cast())
+        }
+        for_any!(self.dtype(), T => of::<T>(self))
+    }
+
+    /// A reader of elements in order would cross the grain: another axis has smaller steps than the last.
+    pub(crate) fn is_across(&self) -> bool {
+        let mut axes = self.shape.iter().zip(&self.strides).rev().filter(|a| *a.0 > 1).map(|a| a.1.abs());
+        let last = axes.next().unwrap_or(0);
+        last > 1 && self.numel() > 256 && axes.any(|s| (1..last).contains(&s))
+    }
+
     /// The same elements as a whole buffer in row-major order; copies if they do not lie so.
     pub fn into_dense(self) -> Result<Tensor> {
         if self.is_dense() {
@@ -343,6 +369,51 @@ impl Tensor {
             }
         }
         self
+    }
+}
+
+/// A buffer whose elements are still to be written.
+pub(crate) struct Fresh {
+    data: NonNull<u8>,
+    len: usize,
+    /// Makes the buffer a value; its elements have been written.
+    wrap: unsafe fn(NonNull<u8>, usize) -> Data,
+}
+
+impl Fresh {
+    /// A buffer of `n` elements; an error if there is no such memory.
+    pub(crate) fn new(dtype: DType, n: usize) -> Result<Fresh> {
+        fn of<T: Plain>(n: usize) -> Result<Fresh> {
+            unsafe fn wrap<T: Plain>(data: NonNull<u8>, n: usize) -> Data {
+                // SAFETY: `data` is a buffer for `n` elements of `uninitialised`, and they have been written.
+                T::wrap(unsafe { Vec::from_raw_parts(data.cast::<T>().as_ptr(), n, n) })
+            }
+            Ok(Fresh { data: uninitialised::<T>(n)?.cast(), len: n, wrap: wrap::<T> })
+        }
+        for_any!(dtype, T => of::<T>(n))
+    }
+
+    pub(crate) fn ptr(&self) -> *mut u8 {
+        self.data.as_ptr()
+    }
+
+    /// The value of this shape.
+    ///
+    /// # Safety
+    /// All elements have been written.
+    pub(crate) unsafe fn into_tensor(self, shape: Extents) -> Tensor {
+        debug_assert_eq!(volume(&shape).ok(), Some(self.len));
+        let this = ManuallyDrop::new(self);
+        // SAFETY: the caller's promise; the buffer is given away once.
+        let data = unsafe { (this.wrap)(this.data, this.len) };
+        Tensor { strides: row_major(&shape), data, offset: 0, shape }
+    }
+}
+
+impl Drop for Fresh {
+    fn drop(&mut self) {
+        // SAFETY: types here have no drop glue, so the buffer may be freed as a value whatever it holds.
+        drop(unsafe { (self.wrap)(self.data, self.len) });
     }
 }
 

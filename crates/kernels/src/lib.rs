@@ -1,7 +1,7 @@
 //! CPU kernels on slices and strides: the loops behind every operation, with no idea of graphs or tensors.
 //!
-//! A kernel reads [`View`]s (a slice with an offset, a shape and strides), writes a slice, and is generic over the
-//! element and the scalar function, so that each use compiles to a loop of its own. Nothing is decided per element.
+//! A kernel reads [`View`]s (a slice with an offset, a shape and strides) and writes a slice. Elementwise operations are
+//! [`tile`] programs instead: kernels on contiguous tiles, chosen while running, that see no strides.
 //!
 //! Invariants, for every kernel here:
 //!
@@ -14,17 +14,13 @@
 //! `dst` always comes first, and is row-major unless a function takes its strides.
 //!
 //! ```
-//! use cotangent_kernels::{View, gemm, map, reduce};
+//! use cotangent_kernels::{View, gemm, reduce};
 //!
 //! let x = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
 //! let transposed = View::new(&x, 0, &[3, 2], &[1, 3]);
 //! let mut sums = [0.0; 2];
 //! reduce::sum(&mut sums, transposed, &[0], false);
 //! assert_eq!(sums, [6.0, 15.0]);
-//!
-//! let mut scaled = [0.0; 6];
-//! map::map2(&mut scaled, transposed, View::splat(&10.0, &[3, 2]), |x, y| x * y);
-//! assert_eq!(scaled, [10.0, 40.0, 20.0, 50.0, 30.0, 60.0]);
 //!
 //! let mut product = [0.0; 4];
 //! gemm::gemm(&mut product, View::dense(&x, &[2, 3]), transposed);
@@ -39,13 +35,14 @@ pub mod fourier;
 pub mod gemm;
 pub mod index;
 pub mod loops;
-pub mod map;
 pub mod reduce;
-mod simd;
+pub mod simd;
 pub mod sliding;
 pub mod sort;
+pub mod tile;
 pub mod tree;
 pub mod twice;
+pub mod vector;
 pub mod view;
 pub mod window;
 

@@ -1,10 +1,64 @@
-//! Loops compiled twice: for every x86-64, and for those with 256-bit vectors and fused multiply-add.
+//! Levels of vector instructions, and loops compiled for them.
 //!
 //! The compiler turns a loop into vector instructions of the features its function is compiled for. [`widest`] inlines
-//! a loop into a function with more of them. Neither version may change a bit of the result: the compiler never fuses
-//! a product and a sum on its own, and code that asks for `mul_add` asks [`fused`] first.
+//! a loop into a function with more of them. No level may change a bit of a result: the compiler never fuses a product
+//! and a sum on its own, and code that asks for `mul_add` asks [`fused`] first or is exact at every level.
 
-/// Runs `f` in a function compiled for the widest vectors this machine has. `f` and what it calls should be
+use std::sync::OnceLock;
+
+/// The vector instructions that kernels are chosen for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// What every machine of this architecture has.
+    Portable,
+    /// 256-bit vectors and fused multiply-add.
+    Avx2,
+    /// 512-bit vectors with masks.
+    Avx512,
+}
+
+impl Level {
+    /// The levels that this machine has, lowest first.
+    pub fn available() -> impl Iterator<Item = Level> {
+        [Level::Portable, Level::Avx2, Level::Avx512].into_iter().filter(|&l| l <= Level::detected())
+    }
+
+    /// The level that runs: the highest there is, or the one that `COTANGENT_SIMD` names (`portable`, `avx2`,
+    /// `avx512`) if the machine has it. Read once.
+    pub fn chosen() -> Level {
+        static CHOSEN: OnceLock<Level> = OnceLock::new();
+        *CHOSEN.get_or_init(|| {
+            let wanted = match std::env::var("COTANGENT_SIMD").as_deref() {
+                Ok("portable") => Level::Portable,
+                Ok("avx2") => Level::Avx2,
+                _ => Level::Avx512,
+            };
+            wanted.min(Level::detected())
+        })
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn detected() -> Level {
+        static DETECTED: OnceLock<Level> = OnceLock::new();
+        *DETECTED.get_or_init(|| {
+            if !fused() {
+                return Level::Portable;
+            }
+            let wide = is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512vl");
+            if wide { Level::Avx512 } else { Level::Avx2 }
+        })
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn detected() -> Level {
+        Level::Portable
+    }
+}
+
+/// Runs `f` in a function compiled for 256-bit vectors, if this machine has them. `f` and what it calls should be
 /// `#[inline(always)]`: only inlined code gains.
 #[inline(always)]
 pub(crate) fn widest<R>(f: impl FnOnce() -> R) -> R {

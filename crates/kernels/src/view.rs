@@ -177,73 +177,6 @@ impl<'a, T: Copy> Run<'a, T> {
     }
 }
 
-/// What an inner loop reads: a [`Run`] whose case is known when the loop is compiled.
-pub(crate) trait Lane<T>: Copy {
-    /// Element `i` of the run.
-    fn at(self, i: usize) -> T;
-
-    /// The first `n` elements: tells the compiler a length, so that it drops the bounds checks.
-    fn first(self, n: usize) -> Self;
-}
-
-impl<T: Copy> Lane<T> for &[T] {
-    #[inline(always)]
-    fn at(self, i: usize) -> T {
-        self[i]
-    }
-
-    #[inline(always)]
-    fn first(self, n: usize) -> Self {
-        &self[..n]
-    }
-}
-
-/// The lane of [`Run::Splat`].
-#[derive(Clone, Copy)]
-pub(crate) struct Splat<T>(pub T);
-
-impl<T: Copy> Lane<T> for Splat<T> {
-    #[inline(always)]
-    fn at(self, _: usize) -> T {
-        self.0
-    }
-
-    #[inline(always)]
-    fn first(self, _: usize) -> Self {
-        self
-    }
-}
-
-/// The lane of any run at all, by arithmetic that is the same for all three cases.
-#[derive(Clone, Copy)]
-pub(crate) struct Any<'a, T>(&'a [T], usize, isize);
-
-impl<'a, T> Run<'a, T> {
-    /// The run as a lane; borrows the value of a [`Run::Splat`].
-    pub(crate) fn any<'b>(&'b self) -> Any<'b, T>
-    where
-        'a: 'b,
-    {
-        match self {
-            Run::Dense(data) => Any(data, 0, 1),
-            Run::Splat(value) => Any(std::slice::from_ref(value), 0, 0),
-            &Run::Strided(data, start, stride) => Any(data, start, stride),
-        }
-    }
-}
-
-impl<T: Copy> Lane<T> for Any<'_, T> {
-    #[inline(always)]
-    fn at(self, i: usize) -> T {
-        self.0[self.1.wrapping_add_signed(self.2.wrapping_mul(i as isize))]
-    }
-
-    #[inline(always)]
-    fn first(self, _: usize) -> Self {
-        self
-    }
-}
-
 /// The product of the lengths; 1 for rank 0.
 ///
 /// # Panics
@@ -310,8 +243,12 @@ mod tests {
                 assert_eq!(slice, elements);
             }
             if let Some(run) = view.as_run() {
-                let lane = run.any();
-                assert_eq!((0..view.len()).map(|i| lane.at(i)).collect::<Vec<_>>(), elements);
+                let at = |i: usize| match run {
+                    Run::Dense(x) => x[i],
+                    Run::Splat(x) => x,
+                    Run::Strided(x, start, step) => x[start.wrapping_add_signed(i as isize * step)],
+                };
+                assert_eq!((0..view.len()).map(at).collect::<Vec<_>>(), elements);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 #![allow(dead_code)]
 
-use cotangent_core::ops::{Combine, Reduction, Running};
+use cotangent_core::ops::{Binary, Combine, Reduction, Running, Unary};
 use cotangent_core::transform::Session;
 use cotangent_core::{Array, Builder, DType, Emit, Function, Op, Type, Val, Wide, reference};
 use std::sync::Arc;
@@ -27,9 +27,13 @@ pub fn run(f: &Arc<Function>, x: &[Array]) -> Vec<Array> {
     y.unwrap_or_else(|e| panic!("{e}\n{x:?}"))
 }
 
-/// Whether the runtime must give the bits of the reference: it does not fold numbers in another order.
+/// Whether the runtime must give the bits of the reference: it neither folds numbers in another order nor has a function
+/// of its own.
 pub fn exact(op: &Op) -> bool {
     match op {
+        Op::Unary(f) => !approximate(*f),
+        Op::Binary(f) => !matches!(f, Binary::Pow | Binary::Atan2),
+        Op::IntegerPow(p) => p.n == 2,
         Op::Reduce(r) => !matches!(r.op, Reduction::Sum | Reduction::Prod),
         Op::Cumulative(c) => !matches!(c.op, Running::Sum | Running::Prod),
         Op::Scatter(s) => !matches!(s.combine, Combine::Add | Combine::Mul),
@@ -39,6 +43,16 @@ pub fn exact(op: &Op) -> bool {
         Op::Extension(_) => false,
         op => op.regions().iter().all(|f| f.eqns().iter().all(|e| exact(&e.op))),
     }
+}
+
+/// Functions that the runtime computes in its own way, or in the precision of the type.
+fn approximate(f: Unary) -> bool {
+    use Unary::*;
+    matches!(
+        f,
+        Rsqrt | Exp | Exp2 | Expm1 | Log | Log2 | Log1p | Sin | Cos | Tan | Asin | Acos | Atan | Sinh | Cosh | Tanh
+            | Logistic | Erf | Erfc | OneMinusSquare
+    )
 }
 
 /// Real and imaginary parts.

@@ -1,0 +1,287 @@
+//! [`Body`]: straight-line code over tiles, and its assembly from single assignments.
+
+use super::pack::{Layout, fill};
+use super::{Kernel, TILE_BYTES, kernels};
+use smallvec::{SmallVec, smallvec};
+use std::cell::RefCell;
+use std::ops::Range;
+
+/// A value of a body under construction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Value(u32);
+
+/// Where an input lies.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    /// Its first element.
+    pub data: *const u8,
+    /// Steps of the axes, in elements.
+    pub strides: &'a [isize],
+}
+
+enum Definition {
+    Input(usize),
+    Constant([u8; 16]),
+    Step { kernel: Kernel, x: SmallVec<[Value; 3]>, data: usize },
+}
+
+/// A body under construction: values in order, each defined once.
+#[derive(Default)]
+pub struct Builder {
+    values: Vec<(Definition, usize)>,
+    inputs: usize,
+}
+
+/// A place that an instruction reads or writes: an index into the table of pointers, which holds registers, then inputs,
+/// then constants, then outputs.
+type Place = u32;
+
+struct Step {
+    kernel: Kernel,
+    data: usize,
+    y: Place,
+    x: [Place; 3],
+}
+
+/// Straight-line code over tiles.
+pub struct Body {
+    steps: Vec<Step>,
+    /// The number of registers.
+    registers: usize,
+    /// Element sizes of the inputs, and the last step that reads each (past all for one that an output is).
+    inputs: Vec<(usize, usize)>,
+    constants: Vec<([u8; 16], usize)>,
+    /// Element sizes of the outputs, and the step that writes each.
+    outputs: Vec<(usize, usize)>,
+    /// Elements of a tile.
+    tile: usize,
+}
+
+impl Builder {
+    /// Nothing yet.
+    pub fn new() -> Builder {
+        Builder::default()
+    }
+
+    fn push(&mut self, definition: Definition, size: usize) -> Value {
+        self.values.push((definition, size));
+        Value(self.values.len() as u32 - 1)
+    }
+
+    /// The next input, with elements of this size.
+    pub fn input(&mut self, size: usize) -> Value {
+        self.inputs += 1;
+        self.push(Definition::Input(self.inputs - 1), size)
+    }
+
+    /// One element for all.
+    pub fn constant(&mut self, bytes: &[u8]) -> Value {
+        let mut all = [0; 16];
+        all[..bytes.len()].copy_from_slice(bytes);
+        self.push(Definition::Constant(all), bytes.len())
+    }
+
+    /// The result of a kernel, with elements of this size.
+    ///
+    /// # Safety
+    /// The kernel reads elements of the sizes of `x` and writes elements of `size`, and `data` is what it was made with.
+    pub unsafe fn step(&mut self, kernel: Kernel, size: usize, x: &[Value], data: usize) -> Value {
+        self.push(Definition::Step { kernel, x: x.into(), data }, size)
+    }
+
+    /// The code for these results. What none of them needs is left out.
+    pub fn finish(mut self, results: &[Value]) -> Body {
+        // A result that is no step's, or a result already, is copied.
+        let mut outputs: Vec<Value> = Vec::with_capacity(results.len());
+        let mut is_output = vec![false; self.values.len() + results.len()];
+        for &r in results {
+            let size = self.values[r.0 as usize].1;
+            let own = matches!(self.values[r.0 as usize].0, Definition::Step { .. }) && !is_output[r.0 as usize];
+            let y = if own {
+                r
+            } else {
+                self.push(Definition::Step { kernel: kernels::copy(size), x: smallvec![r], data: 0 }, size)
+            };
+            is_output[y.0 as usize] = true;
+            outputs.push(y);
+        }
+        let n = self.values.len();
+        let mut last = vec![usize::MAX; n];
+        let mut needed = vec![false; n];
+        outputs.iter().for_each(|v| needed[v.0 as usize] = true);
+        for i in (0..n).rev() {
+            if let (true, Definition::Step { x, .. }) = (needed[i], &self.values[i].0) {
+                for v in x {
+                    needed[v.0 as usize] = true;
+                    let last = &mut last[v.0 as usize];
+                    *last = if *last == usize::MAX { i } else { *last };
+                }
+            }
+        }
+        let widest = (0..n).filter(|&i| needed[i]).map(|i| self.values[i].1).max().unwrap_or(1);
+        // Registers by a scan: one is free again after the last step that reads it.
+        let (mut register, mut free, mut registers) = (vec![0u32; n], Vec::new(), 0u32);
+        for i in 0..n {
+            let (true, Definition::Step { x, .. }) = (needed[i], &self.values[i].0) else { continue };
+            // A kernel may write over an operand, but only over one of the same size.
+            let size = self.values[i].1;
+            let (mut before, mut after) = (SmallVec::<[u32; 3]>::new(), SmallVec::<[u32; 3]>::new());
+            for (k, v) in x.iter().enumerate() {
+                let (v, again) = (v.0 as usize, x[..k].contains(v));
+                let temporary = matches!(self.values[v].0, Definition::Step { .. });
+                if temporary && last[v] == i && !is_output[v] && !again {
+                    if self.values[v].1 == size { &mut before } else { &mut after }.push(register[v]);
+                }
+            }
+            free.extend(before);
+            if !is_output[i] {
+                register[i] = free.pop().unwrap_or_else(|| {
+                    registers += 1;
+                    registers - 1
+                });
+            }
+            free.extend(after);
+        }
+        let (inputs, mut constants) = (self.inputs as u32, Vec::new());
+        let mut input_sizes = vec![(1, 0); self.inputs];
+        let mut place = vec![0 as Place; n];
+        for i in 0..n {
+            match self.values[i].0 {
+                Definition::Input(k) => place[i] = registers + k as u32,
+                Definition::Constant(bytes) if needed[i] => {
+                    place[i] = registers + inputs + constants.len() as u32;
+                    constants.push((bytes, self.values[i].1));
+                }
+                Definition::Constant(_) => {}
+                Definition::Step { .. } => place[i] = register[i],
+            }
+        }
+        let first_output = registers + inputs + constants.len() as u32;
+        for (k, v) in outputs.iter().enumerate() {
+            place[v.0 as usize] = first_output + k as u32;
+        }
+        let (mut steps, mut written) = (Vec::new(), vec![0; n]);
+        for i in (0..n).filter(|&i| needed[i]) {
+            if let Definition::Step { kernel, x, data } = &self.values[i].0 {
+                let mut from = [0; 3];
+                for (from, v) in from.iter_mut().zip(x) {
+                    *from = place[v.0 as usize];
+                    if let Definition::Input(k) = self.values[v.0 as usize].0 {
+                        input_sizes[k].1 = steps.len();
+                    }
+                }
+                written[i] = steps.len();
+                steps.push(Step { kernel: *kernel, data: *data, y: place[i], x: from });
+            }
+        }
+        for (definition, size) in &self.values {
+            if let Definition::Input(k) = definition {
+                input_sizes[*k].0 = *size;
+            }
+        }
+        Body {
+            steps,
+            registers: registers as usize,
+            inputs: input_sizes,
+            constants,
+            outputs: outputs.iter().map(|v| (self.values[v.0 as usize].1, written[v.0 as usize])).collect(),
+            tile: TILE_BYTES / widest,
+        }
+    }
+}
+
+/// One register, aligned for any vector.
+#[repr(align(64))]
+#[derive(Clone, Copy)]
+struct Tile(#[allow(dead_code, reason = "only its address is used")] [u8; TILE_BYTES]);
+
+thread_local! {
+    /// Registers of the body that runs on this thread.
+    static REGISTERS: RefCell<Vec<Tile>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Body {
+    /// The number of instructions.
+    pub fn steps(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Whether output `y` may be written where input `x` lies: nothing reads the input after the output is written.
+    pub fn may_overwrite(&self, y: usize, x: usize) -> bool {
+        self.inputs[x].0 == self.outputs[y].0 && self.inputs[x].1 <= self.outputs[y].1
+    }
+
+    /// Runs over the elements of a shape whose row-major positions are in `range`. O(elements × instructions).
+    ///
+    /// # Safety
+    /// Each source addresses elements of its input's size for every index of `shape`, each output is valid for as many
+    /// elements as the range has: its first is that of `range.start`. An output may be the data of a source that is
+    /// row-major, from there on, if [`Body::may_overwrite`] says so and no other output is; otherwise outputs overlap
+    /// nothing.
+    pub unsafe fn run(&self, shape: &[usize], range: Range<usize>, inputs: &[Source<'_>], outputs: &[*mut u8]) {
+        assert!(inputs.len() == self.inputs.len() && outputs.len() == self.outputs.len(), "operands of a body");
+        if range.is_empty() {
+            return;
+        }
+        debug_assert!(range.end <= shape.iter().product(), "elements of the shape");
+        REGISTERS.with_borrow_mut(|memory| {
+            let own = self.registers + self.inputs.len() + self.constants.len();
+            if memory.len() < own {
+                memory.resize(own, Tile([0; TILE_BYTES]));
+            }
+            let base = memory.as_mut_ptr();
+            let mut table: SmallVec<[*mut u8; 32]> = SmallVec::with_capacity(own + outputs.len());
+            // SAFETY: `own` registers were made.
+            table.extend((0..own).map(|k| unsafe { base.add(k) }.cast::<u8>()));
+            table.extend_from_slice(outputs);
+            let few = range.len().min(self.tile);
+            let layouts: SmallVec<[Layout; 4]> =
+                inputs.iter().map(|s| Layout::of(shape, s.strides)).collect();
+            for (k, (layout, source)) in layouts.iter().zip(inputs).enumerate() {
+                let register = &mut table[self.registers + k];
+                match layout {
+                    Layout::Dense => {
+                        *register = source.data.cast_mut().wrapping_add(range.start * self.inputs[k].0);
+                    }
+                    // SAFETY: the source has an element, the register room for a tile.
+                    Layout::Splat => unsafe { fill(self.inputs[k].0, *register, source.data, few) },
+                    Layout::Strided(_) => {}
+                }
+            }
+            for (k, (bytes, size)) in self.constants.iter().enumerate() {
+                // SAFETY: as above.
+                unsafe { fill(*size, table[self.registers + self.inputs.len() + k], bytes.as_ptr(), few) };
+            }
+            let mut start = range.start;
+            loop {
+                let n = (range.end - start).min(self.tile);
+                for (k, layout) in layouts.iter().enumerate() {
+                    if let Layout::Strided(nest) = layout {
+                        let (size, register) = (self.inputs[k].0, table[self.registers + k]);
+                        // SAFETY: the caller's promise; n elements fit a register.
+                        unsafe { nest.pack(size, register, inputs[k].data, start, n) };
+                    }
+                }
+                for s in &self.steps {
+                    let x = s.x.map(|x| table[x as usize].cast_const());
+                    // SAFETY: every place holds n elements of the size that the step's value has: registers by their
+                    // size, inputs and outputs by the caller's promise; what a kernel reads and writes is that of `step`.
+                    unsafe { (s.kernel)(n, table[s.y as usize], x, s.data) };
+                }
+                start += n;
+                if start == range.end {
+                    return;
+                }
+                for (k, layout) in layouts.iter().enumerate() {
+                    if let Layout::Dense = layout {
+                        let at = &mut table[self.registers + k];
+                        *at = at.wrapping_add(n * self.inputs[k].0);
+                    }
+                }
+                for (at, (size, _)) in table[own..].iter_mut().zip(&self.outputs) {
+                    *at = at.wrapping_add(n * size);
+                }
+            }
+        });
+    }
+}

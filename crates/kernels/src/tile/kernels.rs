@@ -1,0 +1,357 @@
+//! Kernels of operations that are one instruction per element: integers, booleans, complex numbers, comparisons, choice,
+//! conversion.
+//!
+//! Blocks of elements are read into arrays before any is written, which lets the compiler use vectors whether or not a
+//! result lies over an operand.
+
+use super::Kernel;
+use crate::element::{Number, Ordered};
+use crate::simd::widest;
+use num_complex::Complex;
+use std::array::from_fn;
+use std::ops::{BitAnd, BitOr, BitXor, Not};
+
+/// Elements that are read before they are written.
+const BLOCK: usize = 32;
+
+/// A function of one element.
+pub trait Map<A, B> {
+    /// Its value.
+    fn f(a: A) -> B;
+}
+
+/// A function of two elements.
+pub trait Zip<A, B> {
+    /// Its value.
+    fn f(a: A, b: A) -> B;
+}
+
+/// The kernel of a function of one element.
+pub fn map<A: Copy, B: Copy, F: Map<A, B>>() -> Kernel {
+    unsafe fn run<A: Copy, B: Copy, F: Map<A, B>>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+        let (y, x) = (y.cast::<B>(), x[0].cast::<A>());
+        widest(
+            #[inline(always)]
+            || {
+                let whole = n - n % BLOCK;
+                for i in (0..whole).step_by(BLOCK) {
+                    // SAFETY: i + BLOCK <= n, and the caller's promise.
+                    unsafe {
+                        let a = x.add(i).cast::<[A; BLOCK]>().read_unaligned();
+                        y.add(i).cast::<[B; BLOCK]>().write_unaligned(from_fn(|k| F::f(a[k])));
+                    }
+                }
+                for i in whole..n {
+                    // SAFETY: i < n, and the caller's promise.
+                    unsafe { y.add(i).write(F::f(x.add(i).read())) };
+                }
+            },
+        )
+    }
+    run::<A, B, F>
+}
+
+/// The kernel of a function of two elements.
+pub fn zip<A: Copy, B: Copy, F: Zip<A, B>>() -> Kernel {
+    unsafe fn run<A: Copy, B: Copy, F: Zip<A, B>>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+        let (y, a, b) = (y.cast::<B>(), x[0].cast::<A>(), x[1].cast::<A>());
+        widest(
+            #[inline(always)]
+            || {
+                let whole = n - n % BLOCK;
+                for i in (0..whole).step_by(BLOCK) {
+                    // SAFETY: i + BLOCK <= n, and the caller's promise.
+                    unsafe {
+                        let a = a.add(i).cast::<[A; BLOCK]>().read_unaligned();
+                        let b = b.add(i).cast::<[A; BLOCK]>().read_unaligned();
+                        y.add(i).cast::<[B; BLOCK]>().write_unaligned(from_fn(|k| F::f(a[k], b[k])));
+                    }
+                }
+                for i in whole..n {
+                    // SAFETY: i < n, and the caller's promise.
+                    unsafe { y.add(i).write(F::f(a.add(i).read(), b.add(i).read())) };
+                }
+            },
+        )
+    }
+    run::<A, B, F>
+}
+
+/// The kernel that takes the second operand where the first (a `bool`) is true, else the third; by element size.
+pub fn select(size: usize) -> Kernel {
+    unsafe fn run<T: Copy>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+        let (y, p, a, b) = (y.cast::<T>(), x[0].cast::<u8>(), x[1].cast::<T>(), x[2].cast::<T>());
+        widest(
+            #[inline(always)]
+            || {
+                let whole = n - n % BLOCK;
+                for i in (0..whole).step_by(BLOCK) {
+                    // SAFETY: i + BLOCK <= n, and the caller's promise.
+                    unsafe {
+                        let p = p.add(i).cast::<[u8; BLOCK]>().read_unaligned();
+                        let a = a.add(i).cast::<[T; BLOCK]>().read_unaligned();
+                        let b = b.add(i).cast::<[T; BLOCK]>().read_unaligned();
+                        let pick = from_fn(|k| if p[k] != 0 { a[k] } else { b[k] });
+                        y.add(i).cast::<[T; BLOCK]>().write_unaligned(pick);
+                    }
+                }
+                for i in whole..n {
+                    // SAFETY: i < n, and the caller's promise.
+                    unsafe {
+                        let from = if p.add(i).read() != 0 { a } else { b };
+                        y.add(i).write_unaligned(from.add(i).read_unaligned());
+                    }
+                }
+            },
+        )
+    }
+    match size {
+        1 => run::<u8>,
+        2 => run::<u16>,
+        4 => run::<u32>,
+        8 => run::<u64>,
+        _ => run::<[u64; 2]>,
+    }
+}
+
+/// The kernel that copies elements of a size.
+pub fn copy(size: usize) -> Kernel {
+    unsafe fn run<T>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+        // SAFETY: the caller's promise; the two may be one place.
+        unsafe { std::ptr::copy(x[0].cast::<T>(), y.cast::<T>(), n) };
+    }
+    by_size!(size, run)
+}
+
+/// The instance of a function for elements of a size, 1 to 16 bytes, that are aligned no more than any element of it.
+macro_rules! by_size {
+    ($size:expr, $run:ident) => {
+        match $size {
+            1 => $run::<u8>,
+            2 => $run::<u16>,
+            4 => $run::<u32>,
+            8 => $run::<[u32; 2]>,
+            16 => $run::<[u32; 4]>,
+            n => unreachable!("elements have no {n} bytes"),
+        }
+    };
+}
+pub(super) use by_size;
+
+/// Functions of two elements by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arithmetic {
+    /// Wrapping sum; or.
+    Add,
+    /// Wrapping difference.
+    Sub,
+    /// Wrapping product; and.
+    Mul,
+    /// The larger.
+    Max,
+    /// The smaller.
+    Min,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+}
+
+/// Comparisons by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// `a == b`
+    Eq,
+    /// `a != b`
+    Ne,
+    /// `a < b`
+    Lt,
+    /// `a <= b`
+    Le,
+}
+
+struct Plus;
+struct Minus;
+struct Times;
+struct Max;
+struct Min;
+struct And;
+struct Or;
+struct Xor;
+struct Invert;
+struct Eq;
+struct Ne;
+struct Lt;
+struct Le;
+
+impl<T: Number> Zip<T, T> for Plus {
+    #[inline(always)]
+    fn f(a: T, b: T) -> T {
+        a.plus(b)
+    }
+}
+
+impl<T: Number> Zip<T, T> for Times {
+    #[inline(always)]
+    fn f(a: T, b: T) -> T {
+        a.times(b)
+    }
+}
+
+impl<T: Ordered> Zip<T, T> for Max {
+    #[inline(always)]
+    fn f(a: T, b: T) -> T {
+        a.maximum(b)
+    }
+}
+
+impl<T: Ordered> Zip<T, T> for Min {
+    #[inline(always)]
+    fn f(a: T, b: T) -> T {
+        a.minimum(b)
+    }
+}
+
+impl<T: BitAnd<Output = T>> Zip<T, T> for And {
+    #[inline(always)]
+    fn f(a: T, b: T) -> T {
+        a & b
+    }
+}
+
+impl<T: BitOr<Output = T>> Zip<T, T> for Or {
+    #[inline(always)]
+    fn f(a: T, b: T) -> T {
+        a | b
+    }
+}
+
+impl<T: BitXor<Output = T>> Zip<T, T> for Xor {
+    #[inline(always)]
+    fn f(a: T, b: T) -> T {
+        a ^ b
+    }
+}
+
+impl<T: Not<Output = T>> Map<T, T> for Invert {
+    #[inline(always)]
+    fn f(a: T) -> T {
+        !a
+    }
+}
+
+impl<T: PartialEq> Zip<T, bool> for Eq {
+    #[inline(always)]
+    fn f(a: T, b: T) -> bool {
+        a == b
+    }
+}
+
+impl<T: PartialEq> Zip<T, bool> for Ne {
+    #[inline(always)]
+    fn f(a: T, b: T) -> bool {
+        a != b
+    }
+}
+
+impl<T: PartialOrd> Zip<T, bool> for Lt {
+    #[inline(always)]
+    fn f(a: T, b: T) -> bool {
+        a < b
+    }
+}
+
+impl<T: PartialOrd> Zip<T, bool> for Le {
+    #[inline(always)]
+    fn f(a: T, b: T) -> bool {
+        a <= b
+    }
+}
+
+/// Integers and truth values.
+pub trait Integer:
+    Ordered + PartialOrd + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self>
+{
+    /// `self - rhs`, wrapping; exclusive or of truth values.
+    fn minus(self, rhs: Self) -> Self;
+}
+
+macro_rules! integers {
+    ($($t:ty)*) => {$(
+        impl Integer for $t {
+            #[inline(always)]
+            fn minus(self, rhs: $t) -> $t { self.wrapping_sub(rhs) }
+        }
+    )*};
+}
+
+integers!(i8 i16 i32 i64 u8 u16 u32 u64);
+
+impl Integer for bool {
+    #[inline(always)]
+    fn minus(self, rhs: bool) -> bool {
+        self ^ rhs
+    }
+}
+
+impl<T: Integer> Zip<T, T> for Minus {
+    #[inline(always)]
+    fn f(a: T, b: T) -> T {
+        a.minus(b)
+    }
+}
+
+/// The kernel of a function of two integers.
+pub fn integers<T: Integer>(f: Arithmetic) -> Kernel {
+    match f {
+        Arithmetic::Add => zip::<T, T, Plus>(),
+        Arithmetic::Sub => zip::<T, T, Minus>(),
+        Arithmetic::Mul => zip::<T, T, Times>(),
+        Arithmetic::Max => zip::<T, T, Max>(),
+        Arithmetic::Min => zip::<T, T, Min>(),
+        Arithmetic::And => zip::<T, T, And>(),
+        Arithmetic::Or => zip::<T, T, Or>(),
+        Arithmetic::Xor => zip::<T, T, Xor>(),
+    }
+}
+
+/// The kernel of the complement of integers.
+pub fn invert<T: Integer>() -> Kernel {
+    map::<T, T, Invert>()
+}
+
+/// The kernel of a comparison.
+pub fn compare<T: Copy + PartialOrd>(c: Comparison) -> Kernel {
+    match c {
+        Comparison::Eq => zip::<T, bool, Eq>(),
+        Comparison::Ne => zip::<T, bool, Ne>(),
+        Comparison::Lt => zip::<T, bool, Lt>(),
+        Comparison::Le => zip::<T, bool, Le>(),
+    }
+}
+
+/// The kernel of equality, or of its opposite.
+pub fn equal<T: Copy + PartialEq>(equal: bool) -> Kernel {
+    if equal { zip::<T, bool, Eq>() } else { zip::<T, bool, Ne>() }
+}
+
+/// The kernel of the sum of complex numbers.
+pub fn complex_add<T: Number>() -> Kernel {
+    zip::<T, T, Plus>()
+}
+
+struct Pair;
+
+impl<T> Zip<T, Complex<T>> for Pair {
+    #[inline(always)]
+    fn f(a: T, b: T) -> Complex<T> {
+        Complex::new(a, b)
+    }
+}
+
+/// The kernel of complex numbers from their parts.
+pub fn complex<T: Copy>() -> Kernel {
+    zip::<T, Complex<T>, Pair>()
+}

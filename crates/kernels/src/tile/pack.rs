@@ -1,0 +1,110 @@
+//! Elements of a strided view, a stretch at a time, into adjacent memory.
+
+use super::kernels::by_size;
+use smallvec::SmallVec;
+
+/// One axis: length, and step in elements.
+type Axis = (usize, isize);
+
+/// The axes of a view, without those of length 1, neighbours merged where one steps through evenly. Innermost first.
+#[derive(Clone, Debug)]
+pub(super) struct Nest(SmallVec<[Axis; 6]>);
+
+/// How a view lies.
+pub(super) enum Layout {
+    /// Row-major.
+    Dense,
+    /// One element for all.
+    Splat,
+    /// Otherwise.
+    Strided(Nest),
+}
+
+impl Layout {
+    pub(super) fn of(shape: &[usize], strides: &[isize]) -> Layout {
+        let mut axes: SmallVec<[Axis; 6]> = SmallVec::new();
+        for (&n, &s) in shape.iter().zip(strides).rev().filter(|a| *a.0 != 1) {
+            match axes.last_mut() {
+                Some((len, step)) if s == *step * *len as isize => *len *= n,
+                _ => axes.push((n, s)),
+            }
+        }
+        match axes.as_slice() {
+            [] | [(_, 1)] => Layout::Dense,
+            [(_, 0)] => Layout::Splat,
+            _ => Layout::Strided(Nest(axes)),
+        }
+    }
+}
+
+impl Nest {
+    /// Copies `n` elements, from the `start`-th in row-major order on, to `dst`.
+    ///
+    /// # Safety
+    /// The elements have this size and lie around `src`; `dst` is valid for `n` of them.
+    pub(super) unsafe fn pack(&self, size: usize, dst: *mut u8, src: *const u8, start: usize, n: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { by_size!(size, pack)(&self.0, dst, src, start, n) }
+    }
+}
+
+/// # Safety
+/// That of [`Nest::pack`].
+unsafe fn pack<T: Copy>(axes: &[Axis], dst: *mut u8, src: *const u8, start: usize, n: usize) {
+    let (mut dst, src) = (dst.cast::<T>(), src.cast::<T>());
+    let (len, step) = axes[0];
+    let outer = &axes[1..];
+    let (mut index, mut rest, mut at) = (SmallVec::<[usize; 6]>::new(), start / len, 0isize);
+    for &(len, step) in outer {
+        index.push(rest % len);
+        at += (rest % len) as isize * step;
+        rest /= len;
+    }
+    let (mut skip, mut left) = (start % len, n);
+    loop {
+        let run = (len - skip).min(left);
+        // SAFETY: these are elements of the view, and `run` of the `left` places are free.
+        unsafe {
+            let from = src.offset(at + skip as isize * step);
+            match step {
+                1 => std::ptr::copy_nonoverlapping(from, dst, run),
+                0 => {
+                    let x = from.read();
+                    (0..run).for_each(|i| dst.add(i).write(x));
+                }
+                _ => (0..run).for_each(|i| dst.add(i).write(from.offset(i as isize * step).read())),
+            }
+            dst = dst.add(run);
+        }
+        left -= run;
+        if left == 0 {
+            return;
+        }
+        skip = 0;
+        for (k, &(len, step)) in outer.iter().enumerate() {
+            index[k] += 1;
+            at += step;
+            if index[k] < len {
+                break;
+            }
+            index[k] = 0;
+            at -= len as isize * step;
+        }
+    }
+}
+
+/// Fills `n` elements of a size with the one at `x`.
+///
+/// # Safety
+/// `x` is an element of this size, `dst` is valid for `n`.
+pub(super) unsafe fn fill(size: usize, dst: *mut u8, x: *const u8, n: usize) {
+    unsafe fn run<T: Copy>(dst: *mut u8, x: *const u8, n: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let x = x.cast::<T>().read_unaligned();
+            (0..n).for_each(|i| dst.cast::<T>().add(i).write(x));
+        }
+    }
+    // SAFETY: the caller's promise.
+    unsafe { by_size!(size, run)(dst, x, n) }
+}

@@ -1,0 +1,314 @@
+//! The elementary functions as kernels on slices, chosen by element type and [`Level`].
+
+use super::{Float, V, math};
+use crate::simd::Level;
+use crate::tile::Kernel;
+
+/// A function of one operand.
+pub(crate) trait Function1 {
+    fn eval<W: V>(x: W) -> W;
+
+    /// Where the value is that of [`Function1::scalar`]; `None` if nowhere.
+    #[inline(always)]
+    fn rare<W: V>(_: W) -> Option<W::M> {
+        None
+    }
+
+    fn scalar(x: f64) -> f64 {
+        x
+    }
+}
+
+/// A function of two operands.
+pub(crate) trait Function2 {
+    fn eval<W: V>(x: W, y: W) -> W;
+
+    /// As [`Function1::rare`].
+    #[inline(always)]
+    fn rare<W: V>(_: W, _: W) -> Option<W::M> {
+        None
+    }
+
+    fn scalar(x: f64, _: f64) -> f64 {
+        x
+    }
+}
+
+/// Room for the elements of any vector.
+const MOST: usize = 16;
+
+/// Runs `step` on vectors; what is left at the end goes through a copy.
+///
+/// # Safety
+/// `y` and all of `x` are valid for `n` elements; `y` may be one of `x`, else they do not overlap.
+#[inline(always)]
+unsafe fn each<W: V, const K: usize>(n: usize, y: *mut W::E, x: [*const W::E; K], step: impl Fn([W; K]) -> W) {
+    // Ones, so that no function finds anything rare behind the end.
+    let mut last = [[W::E::narrow(1.0); MOST]; K];
+    let mut i = 0;
+    while i < n {
+        let rest = n - i;
+        // SAFETY: `rest` elements are left; fewer than a vector are copied to where there is room for one.
+        unsafe {
+            let (mut to, mut from) = (y.add(i), x.map(|x| x.add(i)));
+            if rest < W::N {
+                for (from, last) in from.iter_mut().zip(&mut last) {
+                    std::ptr::copy_nonoverlapping(*from, last.as_mut_ptr(), rest);
+                    *from = last.as_ptr();
+                }
+                to = last[0].as_mut_ptr();
+            }
+            step(from.map(|x| W::load(x))).store(to);
+            if rest < W::N {
+                std::ptr::copy_nonoverlapping(to, y.add(i), rest);
+            }
+        }
+        i += W::N;
+    }
+}
+
+/// `y` with the lanes of `rare` computed one by one.
+#[cold]
+#[inline(never)]
+fn lanes<E: Float, const K: usize>(y: &mut [E], rare: &[E], x: &[[E; MOST]; K], f: impl Fn([f64; K]) -> f64) {
+    for (i, y) in y.iter_mut().enumerate() {
+        if rare[i].widen() != 0.0 {
+            *y = E::narrow(f(x.map(|x| x[i].widen())));
+        }
+    }
+}
+
+#[inline(always)]
+fn patched<W: V, const K: usize>(y: W, rare: Option<W::M>, x: [W; K], f: impl Fn([f64; K]) -> f64) -> W {
+    match rare {
+        Some(m) if W::any(m) => {
+            let zero = W::E::narrow(0.0);
+            let (mut out, mut flags, mut args) = ([zero; MOST], [zero; MOST], [[zero; MOST]; K]);
+            // SAFETY: each array has room for a vector.
+            unsafe {
+                y.store(out.as_mut_ptr());
+                W::select(m, W::splat(W::E::narrow(1.0)), W::splat(zero)).store(flags.as_mut_ptr());
+                x.iter().zip(&mut args).for_each(|(x, a)| x.store(a.as_mut_ptr()));
+            }
+            lanes(&mut out[..W::N], &flags, &args, f);
+            // SAFETY: as above.
+            unsafe { W::load(out.as_ptr()) }
+        }
+        _ => y,
+    }
+}
+
+/// The kernel over one kind of vector.
+///
+/// # Safety
+/// That of [`Kernel`].
+#[inline(always)]
+unsafe fn run1<W: V, F: Function1>(n: usize, y: *mut u8, x: [*const u8; 3]) {
+    let step = |[x]: [W; 1]| patched(F::eval(x), F::rare(x), [x], |[x]| F::scalar(x));
+    // SAFETY: the caller's promise.
+    unsafe { each::<W, 1>(n, y.cast(), [x[0].cast()], step) }
+}
+
+/// The kernel over one kind of vector.
+///
+/// # Safety
+/// That of [`Kernel`].
+#[inline(always)]
+unsafe fn run2<W: V, F: Function2>(n: usize, y: *mut u8, x: [*const u8; 3]) {
+    let step = |[a, b]: [W; 2]| patched(F::eval(a, b), F::rare(a, b), [a, b], |[a, b]| F::scalar(a, b));
+    // SAFETY: the caller's promise.
+    unsafe { each::<W, 2>(n, y.cast(), [x[0].cast(), x[1].cast()], step) }
+}
+
+macro_rules! levels {
+    ($pick:ident, $trait:ident, $run:ident) => {
+        fn $pick<E: Float, F: $trait>(level: Level) -> Kernel {
+            unsafe fn portable<E: Float, F: $trait>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+                // SAFETY: the caller's promise.
+                unsafe { $run::<E::Portable, F>(n, y, x) }
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma")]
+            unsafe fn avx2<E: Float, F: $trait>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+                // SAFETY: the caller's promise.
+                unsafe { $run::<E::Avx2, F>(n, y, x) }
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma,avx512f,avx512dq,avx512bw,avx512vl")]
+            unsafe fn avx512<E: Float, F: $trait>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+                // SAFETY: the caller's promise.
+                unsafe { $run::<E::Avx512, F>(n, y, x) }
+            }
+            match level {
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx512 => avx512::<E, F>,
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx2 => avx2::<E, F>,
+                _ => portable::<E, F>,
+            }
+        }
+    };
+}
+
+levels!(pick1, Function1, run1);
+levels!(pick2, Function2, run2);
+
+macro_rules! functions1 {
+    ($($(#[$doc:meta])* $name:ident = $f:expr $(, rare $rare:ident, $scalar:path)?;)*) => {
+        /// A function of one float.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Unary { $($(#[$doc])* $name),* }
+
+        impl Unary {
+            /// All of them.
+            pub const ALL: &'static [Unary] = &[$(Unary::$name),*];
+
+            pub(crate) fn kernel<E: Float>(self, level: Level) -> Kernel {
+                match self {
+                    $(Unary::$name => {
+                        struct F;
+                        impl Function1 for F {
+                            #[inline(always)]
+                            fn eval<W: V>(x: W) -> W {
+                                $f(x)
+                            }
+                            $(
+                                #[inline(always)]
+                                fn rare<W: V>(x: W) -> Option<W::M> {
+                                    Some(math::$rare(x))
+                                }
+                                fn scalar(x: f64) -> f64 {
+                                    $scalar(x)
+                                }
+                            )?
+                        }
+                        pick1::<E, F>(level)
+                    })*
+                }
+            }
+        }
+    };
+}
+
+macro_rules! functions2 {
+    ($($(#[$doc:meta])* $name:ident = $f:expr $(, rare $rare:ident, $scalar:path)?;)*) => {
+        /// A function of two floats.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Binary { $($(#[$doc])* $name),* }
+
+        impl Binary {
+            /// All of them.
+            pub const ALL: &'static [Binary] = &[$(Binary::$name),*];
+
+            pub(crate) fn kernel<E: Float>(self, level: Level) -> Kernel {
+                match self {
+                    $(Binary::$name => {
+                        struct F;
+                        impl Function2 for F {
+                            #[inline(always)]
+                            fn eval<W: V>(x: W, y: W) -> W {
+                                $f(x, y)
+                            }
+                            $(
+                                #[inline(always)]
+                                fn rare<W: V>(x: W, y: W) -> Option<W::M> {
+                                    Some(math::$rare(x, y))
+                                }
+                                fn scalar(x: f64, y: f64) -> f64 {
+                                    $scalar(x, y)
+                                }
+                            )?
+                        }
+                        pick2::<E, F>(level)
+                    })*
+                }
+            }
+        }
+    };
+}
+
+functions1! {
+    /// `-x`
+    Neg = V::neg;
+    /// `|x|`
+    Abs = V::abs;
+    /// -1, 0 or 1; zeros and NaN stay.
+    Sign = math::sign;
+    /// Down to an integer.
+    Floor = V::floor;
+    /// Up to an integer.
+    Ceil = V::ceil;
+    /// Towards zero to an integer.
+    Trunc = V::trunc;
+    /// To the nearest integer, ties to even.
+    RoundHalfEven = V::round;
+    /// To the nearest integer, ties away from zero.
+    RoundHalfAway = math::round_half_away;
+    /// `√x`
+    Sqrt = V::sqrt;
+    /// `1 / √x`
+    Rsqrt = math::rsqrt;
+    /// `e^x`
+    Exp = math::exp;
+    /// `2^x`
+    Exp2 = math::exp2;
+    /// `e^x - 1`
+    Expm1 = math::expm1;
+    /// `ln x`
+    Log = math::log;
+    /// `log2 x`
+    Log2 = math::log2;
+    /// `ln(1 + x)`
+    Log1p = math::log1p;
+    /// `sin x`
+    Sin = math::sin, rare far_angle, libm::sin;
+    /// `cos x`
+    Cos = math::cos, rare far_angle, libm::cos;
+    /// `tan x`
+    Tan = math::tan, rare far_angle, libm::tan;
+    /// `asin x`
+    Asin = math::asin;
+    /// `acos x`
+    Acos = math::acos;
+    /// `atan x`
+    Atan = math::atan;
+    /// `sinh x`
+    Sinh = math::sinh;
+    /// `cosh x`
+    Cosh = math::cosh;
+    /// `tanh x`
+    Tanh = math::tanh;
+    /// `1 / (1 + e^-x)`
+    Logistic = math::logistic;
+    /// The error function.
+    Erf = math::erf;
+    /// `1 - erf x`
+    Erfc = math::erfc;
+    /// `1 - x²`
+    OneMinusSquare = math::one_minus_square;
+    /// `x²`
+    Square = math::square;
+    /// `1 / x`
+    Recip = math::recip;
+}
+
+functions2! {
+    /// `x + y`
+    Add = V::add;
+    /// `x - y`
+    Sub = V::sub;
+    /// `x y`
+    Mul = V::mul;
+    /// `x / y`
+    Div = V::div;
+    /// IEEE maximum: NaN wins, `+0 > -0`.
+    Max = math::maximum;
+    /// IEEE minimum: NaN wins, `-0 < +0`.
+    Min = math::minimum;
+    /// `x^y`
+    Pow = math::pow, rare odd_power, libm::pow;
+    /// The angle of `(y, x)`: the first operand is `y`.
+    Atan2 = math::atan2, rare odd_ratio, libm::atan2;
+    /// `x y`, and 0 where `y` is.
+    MulStrongZero = math::mul_strong_zero;
+}

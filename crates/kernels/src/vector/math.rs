@@ -1,0 +1,493 @@
+//! Elementary functions over [`V`]: at most 2 units in the last place over the whole range, special values as IEEE 754
+//! and C say, and the same bits at every level.
+//!
+//! Arguments are reduced exactly with `fma` (the product with a full-precision constant is exact before it is rounded
+//! against the argument), a polynomial of [`Tables`](super::tables::Tables) does the rest. A few functions have
+//! arguments for which no vector way is short: [`Function::rare`](super::functions::Function::rare) names them, and they
+//! go to the scalar function.
+
+use super::V;
+use super::tables::Tables;
+
+#[inline(always)]
+fn c<W: V>(x: W::E) -> W {
+    W::splat(x)
+}
+
+/// A small number, exact in every float.
+#[inline(always)]
+fn k<W: V>(x: f64) -> W {
+    use super::Float;
+    W::splat(W::E::narrow(x))
+}
+
+/// `c_0 + c_1 x + c_2 x² + ..` by Horner's rule.
+#[inline(always)]
+fn poly<W: V>(x: W, c: &'static [W::E]) -> W {
+    let (last, rest) = c.split_last().expect("a polynomial has coefficients");
+    rest.iter().rev().fold(W::splat(*last), |y, &c| y.fma(x, W::splat(c)))
+}
+
+/// `x` kept in an interval; NaN stays.
+#[inline(always)]
+fn clamp<W: V>(x: W, low: W::E, high: W::E) -> W {
+    let x = W::select(x.lt(c(low)), c(low), x);
+    W::select(c::<W>(high).lt(x), c(high), x)
+}
+
+/// `2^n` for an integer `n` of a normal result.
+#[inline(always)]
+fn pow2<W: V>(n: W) -> W {
+    n.add(c(W::E::TO_EXPONENT)).to_exponent()
+}
+
+/// `x 2^n`, rounded once, for any `n` whose half is the exponent of a normal number.
+#[inline(always)]
+fn scale<W: V>(x: W, n: W) -> W {
+    let half = n.mul(k(0.5)).floor();
+    x.mul(pow2(half)).mul(pow2(n.sub(half)))
+}
+
+/// `(n, q)` with `e^x = 2^n (1 + q)`, for `x` of moderate size.
+#[inline(always)]
+fn exp_parts<W: V>(x: W) -> (W, W) {
+    let n = x.mul(c(W::E::LOG2E[0])).round();
+    let r = n.fma(c(W::E::MINUS_LN2[0]), x);
+    let r = n.fma(c(W::E::MINUS_LN2[1]), r);
+    (n, exp_q(r))
+}
+
+/// `e^r - 1` for `|r| <= ln 2 / 2`.
+#[inline(always)]
+fn exp_q<W: V>(r: W) -> W {
+    r.mul(r).fma(poly(r, W::E::EXP), r)
+}
+
+#[inline(always)]
+pub(super) fn exp<W: V>(x: W) -> W {
+    let (n, q) = exp_parts(clamp(x, W::E::EXP_RANGE.0, W::E::EXP_RANGE.1));
+    scale(q.add(k(1.0)), n)
+}
+
+#[inline(always)]
+pub(super) fn exp2<W: V>(x: W) -> W {
+    let x = clamp(x, W::E::EXP2_RANGE.0, W::E::EXP2_RANGE.1);
+    let n = x.round();
+    scale(exp_q(x.sub(n).mul(c(W::E::LN2[0]))).add(k(1.0)), n)
+}
+
+/// `(e^x - 1) / 2^d` for `d` of 0, 1, 2.
+#[inline(always)]
+fn expm1_over<W: V>(x: W, d: f64) -> W {
+    let (n, q) = exp_parts(clamp(x, W::E::EXPM1_RANGE.0, W::E::EXPM1_RANGE.1));
+    let s = pow2(n.sub(k(d)));
+    s.fma(q, s.sub(k((-d).exp2())))
+}
+
+#[inline(always)]
+pub(super) fn expm1<W: V>(x: W) -> W {
+    let half = expm1_over(clamp(x, W::E::EXPM1_RANGE.0, W::E::EXP_RANGE.1), 1.0);
+    W::select(x.eq(k(0.0)), x, half.add(half))
+}
+
+#[inline(always)]
+pub(super) fn sinh<W: V>(x: W) -> W {
+    let h = expm1_over(x.abs(), 2.0);
+    let t = h.add(h);
+    let r = h.div(h.fma(k(4.0), k(1.0)));
+    t.add(r.add(r)).or(x.sign_of())
+}
+
+#[inline(always)]
+pub(super) fn cosh<W: V>(x: W) -> W {
+    let (n, q) = exp_parts(clamp(x.abs(), W::E::EXPM1_RANGE.0, W::E::EXPM1_RANGE.1));
+    let s = pow2(n.sub(k(2.0)));
+    let h = s.fma(q, s);
+    h.add(h).add(k::<W>(0.125).div(h))
+}
+
+#[inline(always)]
+pub(super) fn tanh<W: V>(x: W) -> W {
+    let a = clamp(x.abs(), W::E::EXPM1_RANGE.0, W::E::TANH_ONE);
+    // (e^2a - 1) / 2
+    let h = expm1_over(a.add(a), 1.0);
+    let d = h.add(k(1.0));
+    let lost = h.sub(d.sub(k(1.0)));
+    // h / (d + lost), by 1/d = 1 - h/d.
+    let y = h.div(d);
+    y.mul(y.sub(k(1.0))).fma(lost, y).or(x.sign_of())
+}
+
+#[inline(always)]
+pub(super) fn logistic<W: V>(x: W) -> W {
+    let e = exp(x.abs().neg());
+    W::select(x.lt(k(0.0)), e, k(1.0)).div(e.add(k(1.0)))
+}
+
+/// A positive normal number as `2^e m`, `m` in `[√½, √2)`.
+#[inline(always)]
+fn split<W: V>(x: W) -> (W, W) {
+    let biased = x.bits_add(c(W::E::ONE_MINUS_SQRT_HALF)).from_exponent();
+    let e = biased.or(c(W::E::INTEGER)).sub(c(W::E::INTEGER_BIAS));
+    let m = x.bits_add(k(1.0)).bits_sub(biased.to_exponent());
+    (e, m)
+}
+
+/// [`split`] of any positive number, subnormal ones too.
+#[inline(always)]
+fn split_any<W: V>(x: W) -> (W, W) {
+    let tiny = x.lt(c(W::E::MIN_NORMAL));
+    let (e, m) = split(W::select(tiny, x.mul(c(W::E::SCALE_UP)), x));
+    (W::select(tiny, e.sub(c(W::E::SCALED_BY)), e), m)
+}
+
+/// `f²/2` and the rest: `log(1 + f) = f - (f²/2 - rest)`.
+#[inline(always)]
+fn log_parts<W: V>(f: W) -> (W, W) {
+    let s = f.div(f.add(k(2.0)));
+    let z = s.mul(s);
+    let half = f.mul(f).mul(k(0.5));
+    (half, s.mul(half.add(z.mul(poly(z, W::E::LOG)))))
+}
+
+/// `e ln 2 + log(1 + f) + c`.
+#[inline(always)]
+fn log_of<W: V>(e: W, f: W, extra: W) -> W {
+    let (half, rest) = log_parts(f);
+    let low = e.fma(c(W::E::LN2_SHORT[1]), rest.add(extra));
+    e.mul(c(W::E::LN2_SHORT[0])).sub(half.sub(low).sub(f))
+}
+
+/// The logarithm's special values: `y` where `0 < x < ∞`.
+#[inline(always)]
+fn log_special<W: V>(x: W, y: W) -> W {
+    let zero = k::<W>(0.0);
+    let pole = W::select(x.eq(zero), c(W::E::MINUS_INFINITY), c(W::E::NAN));
+    let y = W::select(zero.lt(x), y, pole);
+    W::select(x.eq(c(W::E::INFINITY)), x, y)
+}
+
+#[inline(always)]
+pub(super) fn log<W: V>(x: W) -> W {
+    let (e, m) = split_any(x);
+    log_special(x, log_of(e, m.sub(k(1.0)), k(0.0)))
+}
+
+#[inline(always)]
+pub(super) fn log1p<W: V>(x: W) -> W {
+    let u = x.add(k(1.0));
+    let (e, m) = split(u);
+    let near = e.eq(k(0.0));
+    let lost = W::select(k::<W>(1.0).lt(x), k::<W>(1.0).sub(u.sub(x)), x.sub(u.sub(k(1.0))));
+    let f = W::select(near, x, m.sub(k(1.0)));
+    let y = log_of(e, f, W::select(near, k(0.0), lost.div(u)));
+    W::select(x.eq(k(0.0)), x, log_special(u, y))
+}
+
+#[inline(always)]
+pub(super) fn log2<W: V>(x: W) -> W {
+    let (e, m) = split_any(x);
+    let f = m.sub(k(1.0));
+    let (half, rest) = log_parts(f);
+    let high = f.sub(half);
+    let low = f.sub(high).sub(half).add(rest);
+    let by = c::<W>(W::E::LOG2E[0]);
+    let p = high.mul(by);
+    let tail = high.fma(by, p.neg()).add(high.add(low).fma(c(W::E::LOG2E[1]), low.mul(by)));
+    let w = e.add(p);
+    log_special(x, w.add(e.sub(w).add(p).add(tail)))
+}
+
+/// `n`, `r` and a correction with `x = n π/2 + r + low`.
+#[inline(always)]
+fn quadrant<W: V>(x: W) -> (W, W, W) {
+    let n = x.mul(c(W::E::TWO_OVER_PI)).round();
+    let near = n.fma(c(W::E::MINUS_HALF_PI[0]), x);
+    let r = n.fma(c(W::E::MINUS_HALF_PI[1]), near);
+    let low = n.fma(c(W::E::MINUS_HALF_PI[1]), near.sub(r));
+    (n, r, n.fma(c(W::E::MINUS_HALF_PI[2]), low))
+}
+
+#[inline(always)]
+fn sin_cos_of<W: V>(r: W, low: W) -> (W, W) {
+    let z = r.mul(r);
+    let sin = r.add(z.mul(r).fma(poly(z, W::E::SIN), low));
+    let half = z.mul(k(0.5));
+    let w = k::<W>(1.0).sub(half);
+    let lost = k::<W>(1.0).sub(w).sub(half);
+    let cos = w.add(lost.add(z.mul(z).mul(poly(z, W::E::COS)).sub(r.mul(low))));
+    (sin, cos)
+}
+
+/// Whether an integer is odd.
+#[inline(always)]
+fn odd<W: V>(n: W) -> W::M {
+    let half = n.mul(k(0.5));
+    W::not(half.eq(half.floor()))
+}
+
+/// `a` with its sign turned where `m` holds.
+#[inline(always)]
+fn turned<W: V>(m: W::M, a: W) -> W {
+    W::select(m, a.neg(), a)
+}
+
+#[inline(always)]
+pub(super) fn sin<W: V>(x: W) -> W {
+    let (n, r, low) = quadrant(x);
+    let (sin, cos) = sin_cos_of(r, low);
+    let y = turned(odd(n.mul(k(0.5)).floor()), W::select(odd(n), cos, sin));
+    W::select(x.abs().lt(c(W::E::TINY)), x, y)
+}
+
+#[inline(always)]
+pub(super) fn cos<W: V>(x: W) -> W {
+    let (n, r, low) = quadrant(x);
+    let (sin, cos) = sin_cos_of(r, low);
+    let next = n.add(k(1.0));
+    turned(odd(next.mul(k(0.5)).floor()), W::select(odd(n), sin, cos))
+}
+
+#[inline(always)]
+pub(super) fn tan<W: V>(x: W) -> W {
+    let (n, r, low) = quadrant(x);
+    let (sin, cos) = sin_cos_of(r, low);
+    let swap = odd(n);
+    let y = W::select(swap, cos, sin).div(W::select(swap, sin.neg(), cos));
+    W::select(x.abs().lt(c(W::E::TINY)), x, y)
+}
+
+/// Arguments whose quadrant needs more digits of π.
+#[inline(always)]
+pub(super) fn far_angle<W: V>(x: W) -> W::M {
+    W::not(x.abs().le(c(W::E::ANGLE_MAX)))
+}
+
+#[inline(always)]
+pub(super) fn atan<W: V>(x: W) -> W {
+    let a = x.abs();
+    let steps = [(0.4375, 0.5), (0.6875, 1.0), (1.1875, 1.5)];
+    let (mut from, mut high, mut low) = (k::<W>(0.0), k::<W>(0.0), k::<W>(0.0));
+    for ((edge, at), [h, l]) in steps.into_iter().zip(W::E::ATAN_AT) {
+        let past = k::<W>(edge).le(a);
+        from = W::select(past, k(at), from);
+        high = W::select(past, c(h), high);
+        low = W::select(past, c(l), low);
+    }
+    let past = k::<W>(2.4375).le(a);
+    high = W::select(past, c(W::E::HALF_PI[0]), high);
+    low = W::select(past, c(W::E::HALF_PI[1]), low);
+    let top = W::select(past, k(-1.0), a.sub(from));
+    let t = top.div(W::select(past, a, from.fma(a, k(1.0))));
+    let z = t.mul(t);
+    let y = high.add(t.add(t.mul(z).fma(poly(z, W::E::ATAN), low)));
+    y.or(x.sign_of())
+}
+
+/// `y/x` is an ordinary number: neither is 0, infinite, NaN or near an end of the range.
+#[inline(always)]
+pub(super) fn odd_ratio<W: V>(y: W, x: W) -> W::M {
+    let ordinary = |v: W| W::both(c::<W>(W::E::RATIO_RANGE.0).lt(v), v.lt(c(W::E::RATIO_RANGE.1)));
+    W::not(W::both(ordinary(y.abs()), ordinary(x.abs())))
+}
+
+#[inline(always)]
+pub(super) fn atan2<W: V>(y: W, x: W) -> W {
+    let q = y.abs().div(x.abs());
+    let a = atan(q);
+    let left = c::<W>(W::E::PI[0]).sub(a.sub(c(W::E::PI[1])));
+    W::select(x.lt(k(0.0)), left, a).or(y.sign_of())
+}
+
+/// `s = √z`, and `asin s = s + rest` for `z <= 1/4`.
+#[inline(always)]
+fn asin_root<W: V>(z: W) -> (W, W) {
+    let s = z.sqrt();
+    let lost = s.neg().fma(s, z).div(s.add(s));
+    let lost = W::select(s.eq(k(0.0)), k(0.0), lost);
+    (s, s.mul(z).fma(poly(z, W::E::ASIN), lost))
+}
+
+#[inline(always)]
+pub(super) fn asin<W: V>(x: W) -> W {
+    let a = x.abs();
+    let z = x.mul(x);
+    let near = x.mul(z).fma(poly(z, W::E::ASIN), x);
+    let (s, rest) = asin_root(k::<W>(1.0).sub(a).mul(k(0.5)));
+    let double = |v: W| v.add(v);
+    let far = c::<W>(W::E::HALF_PI[0]).sub(double(s).add(double(rest).sub(c(W::E::HALF_PI[1]))));
+    W::select(a.lt(k(0.5)), near, far.or(x.sign_of()))
+}
+
+#[inline(always)]
+pub(super) fn acos<W: V>(x: W) -> W {
+    let a = x.abs();
+    let z = x.mul(x);
+    let low = c::<W>(W::E::HALF_PI[1]);
+    let near = c::<W>(W::E::HALF_PI[0]).sub(x.sub(low.sub(x.mul(z).mul(poly(z, W::E::ASIN)))));
+    let (s, rest) = asin_root(k::<W>(1.0).sub(a).mul(k(0.5)));
+    let half = s.add(rest);
+    let right = half.add(half);
+    let left = c::<W>(W::E::PI[0]).sub(right.sub(c(W::E::PI[1])));
+    W::select(a.lt(k(0.5)), near, W::select(x.lt(k(0.0)), left, right))
+}
+
+/// `(n, p)` with `erfc(a) = 2^n p`, for `a >= 0.46`; products in two parts if `exact`.
+#[inline(always)]
+fn erfc_parts<W: V>(a: W, exact: bool) -> (W, W) {
+    let a = clamp(a, W::E::ZERO, W::E::ERFC_ZERO);
+    let d = a.add(k(W::E::ERFC_AT));
+    let w = k::<W>(1.0).div(d);
+    let t = w.fma(k(-2.0 * W::E::ERFC_AT), k(1.0));
+    let g = poly(t, W::E::ERFC);
+    // e^-a² with what is lost of the square.
+    let h = a.mul(a);
+    let low = a.fma(a, h.neg());
+    let (n, q) = exp_parts(h.neg());
+    let p = q.add(k(1.0));
+    if !exact {
+        return (n, p.neg().fma(low, p).mul(w.mul(g)));
+    }
+    let p_low = p.neg().fma(low, q.sub(p.sub(k(1.0))));
+    let d_low = a.sub(d.sub(k(W::E::ERFC_AT)));
+    let w_low = w.mul(w.neg().fma(d, k(1.0)).sub(w.mul(d_low)));
+    let v = w.mul(g);
+    let v_low = w.fma(g, v.neg()).add(w_low.mul(g));
+    (n, p.fma(v, p_low.fma(v, p.mul(v_low))))
+}
+
+/// `erf` for `|x| <= 1`.
+#[inline(always)]
+fn erf_near<W: V>(x: W) -> W {
+    let z = x.mul(x);
+    let rest = z.fma(poly(z, W::E::ERF), c(W::E::TWO_OVER_ROOT_PI[1]));
+    x.fma(c(W::E::TWO_OVER_ROOT_PI[0]), x.mul(rest))
+}
+
+#[inline(always)]
+pub(super) fn erf<W: V>(x: W) -> W {
+    let a = x.abs();
+    let (n, p) = erfc_parts(a, false);
+    let far = k::<W>(1.0).sub(scale(p, n)).or(x.sign_of());
+    W::select(a.lt(k(1.0)), erf_near(x), far)
+}
+
+#[inline(always)]
+pub(super) fn erfc<W: V>(x: W) -> W {
+    let (n, p) = erfc_parts(x.abs(), true);
+    let far = scale(p, n);
+    let far = W::select(x.lt(k(0.0)), k::<W>(2.0).sub(far), far);
+    W::select(x.abs().lt(k(0.46875)), k::<W>(1.0).sub(erf_near(x)), far)
+}
+
+#[inline(always)]
+pub(super) fn rsqrt<W: V>(x: W) -> W {
+    k::<W>(1.0).div(x.sqrt())
+}
+
+/// Powers that have rules of their own: of numbers that are not positive and finite, to exponents that are not finite.
+#[inline(always)]
+pub(super) fn odd_power<W: V>(x: W, y: W) -> W::M {
+    let zero = k::<W>(0.0);
+    let ordinary = W::both(zero.lt(x), x.lt(c(W::E::INFINITY)));
+    W::not(W::both(ordinary, y.abs().lt(c(W::E::INFINITY))))
+}
+
+/// `2^(y log2 x)` with the logarithm in two parts.
+#[inline(always)]
+pub(super) fn pow<W: V>(x: W, y: W) -> W {
+    let (e, m) = split_any(x);
+    // log m = 2 s + 2 s³/3 + 2 s⁵ P(s²), s = f / (m + 1), each of the first two in two parts.
+    let f = m.sub(k(1.0));
+    let d = m.add(k(1.0));
+    let d_low = m.sub(d.sub(k(1.0)));
+    let s = f.div(d);
+    let s_low = s.neg().fma(d, f).sub(s.mul(d_low)).div(d);
+    let z = s.mul(s);
+    let z_low = s.fma(s, z.neg()).add(s.mul(s_low).mul(k(2.0)));
+    let third = c::<W>(W::E::TWO_THIRDS[0]);
+    let u = z.mul(third);
+    let u_low = z.fma(third, u.neg()).add(z.fma(c(W::E::TWO_THIRDS[1]), z_low.mul(third)));
+    // The series over s: 2 + u + z² P(z)
+    let tail = z.mul(z).mul(poly(z, &W::E::LOG[1..]));
+    let v = u.add(tail);
+    let v_low = u.sub(v).add(tail).add(u_low);
+    let g = v.add(k(2.0));
+    let g_low = k::<W>(2.0).sub(g).add(v).add(v_low);
+    let l = s.mul(g);
+    let l_low = s.fma(g, l.neg()).add(s.fma(g_low, s_low.mul(g)));
+    // To base 2, with the exponent.
+    let by = c::<W>(W::E::LOG2E[0]);
+    let p = l.mul(by);
+    let p_low = l.fma(by, p.neg()).add(l.fma(c(W::E::LOG2E[1]), l_low.mul(by)));
+    let w = e.add(p);
+    let w_low = e.sub(w).add(p).add(p_low);
+    // Times y.
+    let h = w.mul(y);
+    let h_low = w.fma(y, h.neg()).add(w_low.mul(y));
+    let t = clamp(h, W::E::EXP2_RANGE.0, W::E::EXP2_RANGE.1);
+    let far = W::not(t.eq(h));
+    let n = t.round();
+    let low = W::select(far, k(0.0), h_low);
+    let r = t.sub(n);
+    let a = r.mul(c(W::E::LN2[0]));
+    let a_low = r.fma(c(W::E::LN2[0]), a.neg()).add(r.fma(c(W::E::LN2[1]), low.mul(c(W::E::LN2[0]))));
+    let q = exp_q(a);
+    scale(q.add(a_low.fma(q, a_low)).add(k(1.0)), n)
+}
+
+/// IEEE `maximum`: NaN wins, `+0 > -0`.
+#[inline(always)]
+pub(super) fn maximum<W: V>(a: W, b: W) -> W {
+    let y = W::select(a.lt(b), b, a);
+    let y = W::select(a.eq(b), a.and(b), y);
+    W::select(W::both(a.eq(a), b.eq(b)), y, a.add(b))
+}
+
+/// IEEE `minimum`: NaN wins, `-0 < +0`.
+#[inline(always)]
+pub(super) fn minimum<W: V>(a: W, b: W) -> W {
+    let y = W::select(a.lt(b), a, b);
+    let y = W::select(a.eq(b), a.or(b), y);
+    W::select(W::both(a.eq(a), b.eq(b)), y, a.add(b))
+}
+
+/// `-1`, `0` or `1`; zeros and NaN stay.
+#[inline(always)]
+pub(super) fn sign<W: V>(x: W) -> W {
+    let one = k::<W>(1.0).or(x.sign_of());
+    W::select(W::either(x.eq(k(0.0)), x.is_nan()), x, one)
+}
+
+/// To the nearest integer, ties away from zero.
+#[inline(always)]
+pub(super) fn round_half_away<W: V>(x: W) -> W {
+    let a = x.abs();
+    let t = a.trunc();
+    let up = k::<W>(0.5).le(a.sub(t));
+    W::select(up, t.add(k(1.0)), t).or(x.sign_of())
+}
+
+/// `1 - x²`.
+#[inline(always)]
+pub(super) fn one_minus_square<W: V>(x: W) -> W {
+    k::<W>(1.0).sub(x).mul(k::<W>(1.0).add(x))
+}
+
+/// `x²`.
+#[inline(always)]
+pub(super) fn square<W: V>(x: W) -> W {
+    x.mul(x)
+}
+
+/// `1 / x`.
+#[inline(always)]
+pub(super) fn recip<W: V>(x: W) -> W {
+    k::<W>(1.0).div(x)
+}
+
+/// `x y`, and 0 where `y` is.
+#[inline(always)]
+pub(super) fn mul_strong_zero<W: V>(x: W, y: W) -> W {
+    W::select(y.eq(k(0.0)), k(0.0), x.mul(y))
+}

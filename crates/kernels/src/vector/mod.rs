@@ -1,0 +1,103 @@
+//! Vectors of floats: one trait, implemented for each [`Level`](crate::simd::Level), with the same bits in each.
+//!
+//! Every method is one IEEE operation, or a fixed bit manipulation, lane by lane. Nothing approximates, nothing is
+//! contracted, and subnormal numbers count: so a function written over [`V`] gives the same bits whatever vector it is
+//! compiled for. `fma` is exact at every level (on machines without the instruction it is slow).
+
+pub mod functions;
+mod math;
+mod portable;
+mod tables;
+#[cfg(test)]
+mod tests;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use tables::Tables;
+
+/// A float with vectors of it for each level.
+pub(crate) trait Float: Tables + Copy + 'static {
+    /// For machines of which nothing is known.
+    type Portable: V<E = Self>;
+    /// 256 bits.
+    #[cfg(target_arch = "x86_64")]
+    type Avx2: V<E = Self>;
+    /// 512 bits.
+    #[cfg(target_arch = "x86_64")]
+    type Avx512: V<E = Self>;
+
+    fn widen(self) -> f64;
+    fn narrow(x: f64) -> Self;
+}
+
+/// A vector of floats.
+pub(crate) trait V: Copy {
+    /// Its element.
+    type E: Float;
+    /// A truth value for each lane.
+    type M: Copy;
+    /// The number of lanes.
+    const N: usize;
+
+    /// # Safety
+    /// `p` is valid for reading `N` elements.
+    unsafe fn load(p: *const Self::E) -> Self;
+    /// # Safety
+    /// `p` is valid for writing `N` elements.
+    unsafe fn store(self, p: *mut Self::E);
+    fn splat(x: Self::E) -> Self;
+
+    fn add(self, b: Self) -> Self;
+    fn sub(self, b: Self) -> Self;
+    fn mul(self, b: Self) -> Self;
+    fn div(self, b: Self) -> Self;
+    fn sqrt(self) -> Self;
+    /// `self * b + c`, rounded once.
+    fn fma(self, b: Self, c: Self) -> Self;
+    /// To the nearest integer, ties to even.
+    fn round(self) -> Self;
+    fn floor(self) -> Self;
+    fn ceil(self) -> Self;
+    fn trunc(self) -> Self;
+
+    /// Bits.
+    fn and(self, b: Self) -> Self;
+    fn or(self, b: Self) -> Self;
+    fn xor(self, b: Self) -> Self;
+    /// The bits as integers, wrapping.
+    fn bits_add(self, b: Self) -> Self;
+    fn bits_sub(self, b: Self) -> Self;
+    /// The bits shifted by the width of the fraction, zeros coming in.
+    fn to_exponent(self) -> Self;
+    fn from_exponent(self) -> Self;
+
+    fn lt(self, b: Self) -> Self::M;
+    fn le(self, b: Self) -> Self::M;
+    fn eq(self, b: Self) -> Self::M;
+    fn both(a: Self::M, b: Self::M) -> Self::M;
+    fn either(a: Self::M, b: Self::M) -> Self::M;
+    fn not(a: Self::M) -> Self::M;
+    fn any(a: Self::M) -> bool;
+    /// `a` where `m` holds, else `b`.
+    fn select(m: Self::M, a: Self, b: Self) -> Self;
+
+    #[inline(always)]
+    fn neg(self) -> Self {
+        self.xor(Self::splat(Self::E::SIGN))
+    }
+
+    #[inline(always)]
+    fn abs(self) -> Self {
+        self.and(Self::splat(Self::E::MAGNITUDE))
+    }
+
+    #[inline(always)]
+    fn sign_of(self) -> Self {
+        self.and(Self::splat(Self::E::SIGN))
+    }
+
+    #[inline(always)]
+    fn is_nan(self) -> Self::M {
+        Self::not(self.eq(self))
+    }
+}

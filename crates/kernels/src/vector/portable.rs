@@ -1,0 +1,179 @@
+//! Vectors as arrays: what every machine runs, lane by lane or as its compiler sees fit.
+
+use super::{Float, V};
+use std::array::from_fn;
+
+/// Lanes of a portable vector.
+const N: usize = 8;
+
+/// A portable vector.
+#[derive(Clone, Copy)]
+pub(crate) struct Array<T>([T; N]);
+
+macro_rules! portable {
+    ($t:ty, $bits:ty, $fraction:expr) => {
+        impl Float for $t {
+            type Portable = Array<$t>;
+            #[cfg(target_arch = "x86_64")]
+            type Avx2 = super::x86::Avx2<$t>;
+            #[cfg(target_arch = "x86_64")]
+            type Avx512 = super::x86::Avx512<$t>;
+
+            #[inline(always)]
+            fn widen(self) -> f64 {
+                self.into()
+            }
+
+            #[inline(always)]
+            fn narrow(x: f64) -> $t {
+                x as $t
+            }
+        }
+
+        impl Array<$t> {
+            #[inline(always)]
+            fn map(self, f: impl Fn($t) -> $t) -> Self {
+                Array(self.0.map(f))
+            }
+
+            #[inline(always)]
+            fn zip(self, b: Self, f: impl Fn($t, $t) -> $t) -> Self {
+                Array(from_fn(|i| f(self.0[i], b.0[i])))
+            }
+
+            #[inline(always)]
+            fn bits(self, b: Self, f: impl Fn($bits, $bits) -> $bits) -> Self {
+                self.zip(b, |a, b| <$t>::from_bits(f(a.to_bits(), b.to_bits())))
+            }
+
+            #[inline(always)]
+            fn test(self, b: Self, f: impl Fn($t, $t) -> bool) -> [bool; N] {
+                from_fn(|i| f(self.0[i], b.0[i]))
+            }
+        }
+
+        impl V for Array<$t> {
+            type E = $t;
+            type M = [bool; N];
+            const N: usize = N;
+
+            #[inline(always)]
+            unsafe fn load(p: *const $t) -> Self {
+                // SAFETY: the caller's promise.
+                Array(unsafe { p.cast::<[$t; N]>().read_unaligned() })
+            }
+            #[inline(always)]
+            unsafe fn store(self, p: *mut $t) {
+                // SAFETY: the caller's promise.
+                unsafe { p.cast::<[$t; N]>().write_unaligned(self.0) }
+            }
+            #[inline(always)]
+            fn splat(x: $t) -> Self {
+                Array([x; N])
+            }
+            #[inline(always)]
+            fn add(self, b: Self) -> Self {
+                self.zip(b, |a, b| a + b)
+            }
+            #[inline(always)]
+            fn sub(self, b: Self) -> Self {
+                self.zip(b, |a, b| a - b)
+            }
+            #[inline(always)]
+            fn mul(self, b: Self) -> Self {
+                self.zip(b, |a, b| a * b)
+            }
+            #[inline(always)]
+            fn div(self, b: Self) -> Self {
+                self.zip(b, |a, b| a / b)
+            }
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                self.map(<$t>::sqrt)
+            }
+            #[inline(always)]
+            fn fma(self, b: Self, c: Self) -> Self {
+                Array(from_fn(|i| self.0[i].mul_add(b.0[i], c.0[i])))
+            }
+            #[inline(always)]
+            fn round(self) -> Self {
+                self.map(<$t>::round_ties_even)
+            }
+            #[inline(always)]
+            fn floor(self) -> Self {
+                self.map(<$t>::floor)
+            }
+            #[inline(always)]
+            fn ceil(self) -> Self {
+                self.map(<$t>::ceil)
+            }
+            #[inline(always)]
+            fn trunc(self) -> Self {
+                self.map(<$t>::trunc)
+            }
+            #[inline(always)]
+            fn and(self, b: Self) -> Self {
+                self.bits(b, |a, b| a & b)
+            }
+            #[inline(always)]
+            fn or(self, b: Self) -> Self {
+                self.bits(b, |a, b| a | b)
+            }
+            #[inline(always)]
+            fn xor(self, b: Self) -> Self {
+                self.bits(b, |a, b| a ^ b)
+            }
+            #[inline(always)]
+            fn bits_add(self, b: Self) -> Self {
+                self.bits(b, <$bits>::wrapping_add)
+            }
+            #[inline(always)]
+            fn bits_sub(self, b: Self) -> Self {
+                self.bits(b, <$bits>::wrapping_sub)
+            }
+            #[inline(always)]
+            fn to_exponent(self) -> Self {
+                self.map(|a| <$t>::from_bits(a.to_bits() << $fraction))
+            }
+            #[inline(always)]
+            fn from_exponent(self) -> Self {
+                self.map(|a| <$t>::from_bits(a.to_bits() >> $fraction))
+            }
+            #[inline(always)]
+            fn lt(self, b: Self) -> [bool; N] {
+                self.test(b, |a, b| a < b)
+            }
+            #[inline(always)]
+            fn le(self, b: Self) -> [bool; N] {
+                self.test(b, |a, b| a <= b)
+            }
+            #[inline(always)]
+            fn eq(self, b: Self) -> [bool; N] {
+                self.test(b, |a, b| a == b)
+            }
+            #[inline(always)]
+            fn both(a: [bool; N], b: [bool; N]) -> [bool; N] {
+                from_fn(|i| a[i] & b[i])
+            }
+            #[inline(always)]
+            fn either(a: [bool; N], b: [bool; N]) -> [bool; N] {
+                from_fn(|i| a[i] | b[i])
+            }
+            #[inline(always)]
+            fn not(a: [bool; N]) -> [bool; N] {
+                a.map(|a| !a)
+            }
+            #[inline(always)]
+            fn any(a: [bool; N]) -> bool {
+                a.contains(&true)
+            }
+            #[inline(always)]
+            fn select(m: [bool; N], a: Self, b: Self) -> Self {
+                Array(from_fn(|i| if m[i] { a.0[i] } else { b.0[i] }))
+            }
+        }
+    };
+}
+
+portable!(f32, u32, 23);
+portable!(f64, u64, 52);

@@ -1,0 +1,184 @@
+//! Accuracy against functions with more digits, special values, and equal bits at every level and position.
+
+use super::functions::{Binary, Unary};
+use crate::simd::Level;
+use crate::testing::Random;
+use crate::tile::{Float, Kernel};
+
+fn run1<T: Copy + Default>(kernel: Kernel, x: &[T]) -> Vec<T> {
+    let mut y = vec![T::default(); x.len()];
+    // SAFETY: the kernel is one of T, and both slices have this length.
+    unsafe { kernel(x.len(), y.as_mut_ptr().cast(), [x.as_ptr().cast(); 3], 0) };
+    y
+}
+
+fn run2<T: Copy + Default>(kernel: Kernel, a: &[T], b: &[T]) -> Vec<T> {
+    let mut y = vec![T::default(); a.len()];
+    // SAFETY: as above.
+    unsafe { kernel(a.len(), y.as_mut_ptr().cast(), [a.as_ptr().cast(), b.as_ptr().cast(), b.as_ptr().cast()], 0) };
+    y
+}
+
+/// Numbers of all sizes and kinds: any bits, and many near 1 and 0.
+fn doubles(n: usize, random: &mut Random) -> Vec<f64> {
+    let special = [
+        0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, f64::MIN_POSITIVE, 5e-324,
+        f64::MAX, f64::MIN, 709.78, 710.4, -745.1, -708.4, 1e-300, 0.46875, 0.4375, 0.7071067811865476, 1e22, 1048576.5,
+    ];
+    let mut x = special.to_vec();
+    while x.len() < n {
+        x.push(match random.below(4) {
+            0 => f64::from_bits(random.next() << 33 ^ random.next()),
+            1 => random.float() * 30.0,
+            2 => random.float(),
+            _ => random.float() * 750.0,
+        });
+    }
+    x
+}
+
+#[test]
+fn every_level_and_position_gives_the_same_bits() {
+    let mut random = Random(7);
+    let x = doubles(3000, &mut random);
+    let z: Vec<f64> = x.iter().rev().copied().collect();
+    let (x32, z32): (Vec<f32>, Vec<f32>) = x.iter().zip(&z).map(|(&a, &b)| (a as f32, b as f32)).unzip();
+    let bits64 = |v: &[f64]| v.iter().map(|x| if x.is_nan() { 1 } else { x.to_bits() }).collect::<Vec<_>>();
+    let bits32 = |v: &[f32]| v.iter().map(|x| if x.is_nan() { 1 } else { x.to_bits() }).collect::<Vec<_>>();
+    for &f in Unary::ALL {
+        let of64 = |level, x: &[f64]| bits64(&run1(<f64 as Float>::unary(f, level), x));
+        let of32 = |level, x: &[f32]| bits32(&run1(<f32 as Float>::unary(f, level), x));
+        let (want64, want32) = (of64(Level::Portable, &x), of32(Level::Portable, &x32));
+        for level in Level::available() {
+            assert_eq!(of64(level, &x), want64, "{f:?} at {level:?}");
+            assert_eq!(of32(level, &x32), want32, "{f:?} at {level:?}");
+            for at in [1, 2, 3, 5, 9, 17] {
+                assert_eq!(of64(level, &x[at..at + 40]), want64[at..at + 40], "{f:?} at {level:?} from {at}");
+                assert_eq!(of32(level, &x32[at..at + 40]), want32[at..at + 40], "{f:?} at {level:?} from {at}");
+            }
+        }
+    }
+    for &f in Binary::ALL {
+        let of64 = |level| bits64(&run2(<f64 as Float>::binary(f, level), &x, &z));
+        let of32 = |level| bits32(&run2(<f32 as Float>::binary(f, level), &x32, &z32));
+        for level in Level::available() {
+            assert_eq!(of64(level), of64(Level::Portable), "{f:?} at {level:?}");
+            assert_eq!(of32(level), of32(Level::Portable), "{f:?} at {level:?}");
+        }
+    }
+}
+
+/// A function, and its meaning in f64.
+const MEANING: &[(Unary, fn(f64) -> f64)] = &[
+    (Unary::Neg, |x| -x),
+    (Unary::Abs, f64::abs),
+    (Unary::Floor, f64::floor),
+    (Unary::Ceil, f64::ceil),
+    (Unary::Trunc, f64::trunc),
+    (Unary::RoundHalfEven, f64::round_ties_even),
+    (Unary::RoundHalfAway, f64::round),
+    (Unary::Sqrt, f64::sqrt),
+    (Unary::Rsqrt, |x| 1.0 / x.sqrt()),
+    (Unary::Exp, libm::exp),
+    (Unary::Exp2, libm::exp2),
+    (Unary::Expm1, libm::expm1),
+    (Unary::Log, libm::log),
+    (Unary::Log2, libm::log2),
+    (Unary::Log1p, libm::log1p),
+    (Unary::Sin, libm::sin),
+    (Unary::Cos, libm::cos),
+    (Unary::Tan, libm::tan),
+    (Unary::Asin, libm::asin),
+    (Unary::Acos, libm::acos),
+    (Unary::Atan, libm::atan),
+    (Unary::Sinh, libm::sinh),
+    (Unary::Cosh, libm::cosh),
+    (Unary::Tanh, libm::tanh),
+    (Unary::Logistic, |x| if x < 0.0 { libm::exp(x) / (1.0 + libm::exp(x)) } else { 1.0 / (1.0 + libm::exp(-x)) }),
+    (Unary::Erf, libm::erf),
+    (Unary::Erfc, libm::erfc),
+    (Unary::Recip, |x| 1.0 / x),
+];
+
+/// The error in units in the last place of the result; infinite if one is special and the other is not.
+fn ulps(got: f64, want: f64, fraction: i32, least: f64) -> f64 {
+    if got.is_nan() && want.is_nan() || got == want && got.is_sign_negative() == want.is_sign_negative() {
+        return 0.0;
+    }
+    let exponent = if want == 0.0 { f64::MIN } else { want.abs().log2().floor() };
+    let unit = (exponent - f64::from(fraction)).exp2().max(least);
+    let error = (got - want).abs() / unit;
+    if error.is_nan() { f64::INFINITY } else { error }
+}
+
+/// f32 functions over a grid of all floats against f64. `ULPS=1` in the environment tries every float and prints.
+#[test]
+fn functions_of_f32_are_within_two_units() {
+    let all = std::env::var("ULPS").is_ok();
+    let step = if all { 1 } else { 9973 };
+    for &(f, meaning) in MEANING {
+        let kernel = <f32 as Float>::unary(f, Level::chosen());
+        let mut worst = (0.0, 0.0f32);
+        for from in (0..=u32::MAX).step_by(step << 12) {
+            let bits = (0..1u64 << 12).map(|k| u64::from(from) + k * step as u64);
+            let x: Vec<f32> = bits.filter_map(|b| u32::try_from(b).ok()).map(f32::from_bits).collect();
+            for (&x, y) in x.iter().zip(run1(kernel, &x)) {
+                let want = meaning(x.into());
+                // What rounds to infinity may be infinite.
+                let want = if (want as f32).is_infinite() || want == 0.0 { f64::from(want as f32) } else { want };
+                let e = ulps(y.into(), want, 23, 2f64.powi(-149));
+                // A result of -0 for +0 and the like counts.
+                if e > worst.0 {
+                    worst = (e, x);
+                }
+            }
+        }
+        if all {
+            println!("{f:?} f32: {:.2} ulp at {:e}", worst.0, worst.1);
+        }
+        assert!(worst.0 <= 2.0, "{f:?} of {:e}: {:.2} units in the last place", worst.1, worst.0);
+    }
+}
+
+/// f64 functions on random numbers, against functions that are within a unit themselves.
+#[test]
+fn functions_of_f64_are_near_another_library() {
+    let mut random = Random(11);
+    let x = doubles(40_000, &mut random);
+    for &(f, meaning) in MEANING {
+        for (&x, y) in x.iter().zip(run1(<f64 as Float>::unary(f, Level::chosen()), &x)) {
+            let e = ulps(y, meaning(x), 52, 5e-324);
+            assert!(e <= 3.0, "{f:?} of {x:e}: {y:e} for {:e}, {e:.2} units in the last place", meaning(x));
+        }
+    }
+}
+
+#[test]
+fn functions_of_two_operands() {
+    let mut random = Random(12);
+    let x = doubles(40_000, &mut random);
+    let mut y: Vec<f64> = x.iter().map(|&x| if random.below(2) == 0 { x } else { random.float() * 20.0 }).collect();
+    y.rotate_left(17);
+    let meaning: [(Binary, fn(f64, f64) -> f64); 6] = [
+        (Binary::Pow, libm::pow),
+        (Binary::Atan2, libm::atan2),
+        (Binary::Max, libm::fmaximum),
+        (Binary::Min, libm::fminimum),
+        (Binary::Div, |x, y| x / y),
+        (Binary::MulStrongZero, |x, y| if y == 0.0 { 0.0 } else { x * y }),
+    ];
+    for (f, meaning) in meaning {
+        let got = run2(<f64 as Float>::binary(f, Level::chosen()), &x, &y);
+        let (a32, b32): (Vec<f32>, Vec<f32>) = x.iter().zip(&y).map(|(&a, &b)| (a as f32, b as f32)).unzip();
+        let got32 = run2(<f32 as Float>::binary(f, Level::chosen()), &a32, &b32);
+        for i in 0..x.len() {
+            let want = meaning(x[i], y[i]);
+            let e = ulps(got[i], want, 52, 5e-324);
+            assert!(e <= 3.0, "{f:?} of {:e}, {:e}: {:e} for {want:e}, {e:.2} units", x[i], y[i], got[i]);
+            let want = meaning(a32[i].into(), b32[i].into());
+            let want = if (want as f32).is_infinite() || want == 0.0 { f64::from(want as f32) } else { want };
+            let e = ulps(got32[i].into(), want, 23, 2f64.powi(-149));
+            assert!(e <= 2.0, "{f:?} of {:e}, {:e}: {:e} for {want:e}, {e:.2} units", a32[i], b32[i], got32[i]);
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! Vectors of x86-64: 256 bits with AVX2 and FMA, 512 bits with AVX-512 (F, DQ, BW, VL).
+//!
+//! SAFETY of every block here: the intrinsics need their instruction set and nothing else; these vectors appear only in
+//! functions of [`functions`](super::functions) and [`tile`](crate::tile) that are compiled for it and called after it
+//! was detected. Memory is the caller's promise, stated at [`V::load`] and [`V::store`].
+
+use super::V;
+use std::arch::x86_64::*;
+use std::marker::PhantomData;
+
+/// 256 bits of `T`, which is `f32` or `f64`.
+#[derive(Clone, Copy)]
+pub(crate) struct Avx2<T>(__m256i, PhantomData<T>);
+
+/// 512 bits of `T`, which is `f32` or `f64`.
+#[derive(Clone, Copy)]
+pub(crate) struct Avx512<T>(__m512i, PhantomData<T>);
+
+/// A method of vectors that is one intrinsic on the float vectors inside.
+macro_rules! floats {
+    ($($name:ident($($arg:ident),*) = $intrinsic:ident $(($imm:expr))?;)*) => {$(
+        #[inline(always)]
+        fn $name(self $(, $arg: Self)*) -> Self {
+            Self::of(unsafe { $intrinsic$(::<{ $imm }>)?(self.float() $(, $arg.float())*) })
+        }
+    )*};
+}
+
+/// A method of vectors that is one intrinsic on their bits.
+macro_rules! bits {
+    ($($name:ident($($arg:ident),*) = $intrinsic:ident $(($imm:expr))?;)*) => {$(
+        #[inline(always)]
+        fn $name(self $(, $arg: Self)*) -> Self {
+            Self(unsafe { $intrinsic$(::<{ $imm }>)?(self.0 $(, $arg.0)*) }, PhantomData)
+        }
+    )*};
+}
+
+
+impl Avx2<f32> {
+    #[inline(always)]
+    fn float(self) -> __m256 {
+        unsafe { _mm256_castsi256_ps(self.0) }
+    }
+    #[inline(always)]
+    fn of(x: __m256) -> Self {
+        Avx2(unsafe { _mm256_castps_si256(x) }, PhantomData)
+    }
+}
+
+impl V for Avx2<f32> {
+    type E = f32;
+    type M = __m256;
+    const N: usize = 8;
+
+    #[inline(always)]
+    unsafe fn load(p: *const f32) -> Self {
+        Self::of(unsafe { _mm256_loadu_ps(p) })
+    }
+    #[inline(always)]
+    unsafe fn store(self, p: *mut f32) {
+        unsafe { _mm256_storeu_ps(p, self.float()) }
+    }
+    #[inline(always)]
+    fn splat(x: f32) -> Self {
+        Self::of(unsafe { _mm256_set1_ps(x) })
+    }
+    floats! {
+        add(b) = _mm256_add_ps;
+        sub(b) = _mm256_sub_ps;
+        mul(b) = _mm256_mul_ps;
+        div(b) = _mm256_div_ps;
+        sqrt() = _mm256_sqrt_ps;
+        fma(b, c) = _mm256_fmadd_ps;
+        round() = _mm256_round_ps(_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+        floor() = _mm256_round_ps(_MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+        ceil() = _mm256_round_ps(_MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+        trunc() = _mm256_round_ps(_MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+    }
+    bits! {
+        and(b) = _mm256_and_si256;
+        or(b) = _mm256_or_si256;
+        xor(b) = _mm256_xor_si256;
+        bits_add(b) = _mm256_add_epi32;
+        bits_sub(b) = _mm256_sub_epi32;
+        to_exponent() = _mm256_slli_epi32(23);
+        from_exponent() = _mm256_srli_epi32(23);
+    }
+    #[inline(always)]
+    fn lt(self, b: Self) -> __m256 {
+        unsafe { _mm256_cmp_ps::<_CMP_LT_OQ>(self.float(), b.float()) }
+    }
+    #[inline(always)]
+    fn le(self, b: Self) -> __m256 {
+        unsafe { _mm256_cmp_ps::<_CMP_LE_OQ>(self.float(), b.float()) }
+    }
+    #[inline(always)]
+    fn eq(self, b: Self) -> __m256 {
+        unsafe { _mm256_cmp_ps::<_CMP_EQ_OQ>(self.float(), b.float()) }
+    }
+    #[inline(always)]
+    fn both(a: __m256, b: __m256) -> __m256 {
+        unsafe { _mm256_and_ps(a, b) }
+    }
+    #[inline(always)]
+    fn either(a: __m256, b: __m256) -> __m256 {
+        unsafe { _mm256_or_ps(a, b) }
+    }
+    #[inline(always)]
+    fn not(a: __m256) -> __m256 {
+        unsafe { _mm256_xor_ps(a, _mm256_castsi256_ps(_mm256_set1_epi32(-1))) }
+    }
+    #[inline(always)]
+    fn any(a: __m256) -> bool {
+        unsafe { _mm256_movemask_ps(a) != 0 }
+    }
+    #[inline(always)]
+    fn select(m: __m256, a: Self, b: Self) -> Self {
+        Self::of(unsafe { _mm256_blendv_ps(b.float(), a.float(), m) })
+    }
+}
+
+impl Avx2<f64> {
+    #[inline(always)]
+    fn float(self) -> __m256d {
+        unsafe { _mm256_castsi256_pd(self.0) }
+    }
+    #[inline(always)]
+    fn of(x: __m256d) -> Self {
+        Avx2(unsafe { _mm256_castpd_si256(x) }, PhantomData)
+    }
+}
+
+impl V for Avx2<f64> {
+    type E = f64;
+    type M = __m256d;
+    const N: usize = 4;
+
+    #[inline(always)]
+    unsafe fn load(p: *const f64) -> Self {
+        Self::of(unsafe { _mm256_loadu_pd(p) })
+    }
+    #[inline(always)]
+    unsafe fn store(self, p: *mut f64) {
+        unsafe { _mm256_storeu_pd(p, self.float()) }
+    }
+    #[inline(always)]
+    fn splat(x: f64) -> Self {
+        Self::of(unsafe { _mm256_set1_pd(x) })
+    }
+    floats! {
+        add(b) = _mm256_add_pd;
+        sub(b) = _mm256_sub_pd;
+        mul(b) = _mm256_mul_pd;
+        div(b) = _mm256_div_pd;
+        sqrt() = _mm256_sqrt_pd;
+        fma(b, c) = _mm256_fmadd_pd;
+        round() = _mm256_round_pd(_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+        floor() = _mm256_round_pd(_MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+        ceil() = _mm256_round_pd(_MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+        trunc() = _mm256_round_pd(_MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+    }
+    bits! {
+        and(b) = _mm256_and_si256;
+        or(b) = _mm256_or_si256;
+        xor(b) = _mm256_xor_si256;
+        bits_add(b) = _mm256_add_epi64;
+        bits_sub(b) = _mm256_sub_epi64;
+        to_exponent() = _mm256_slli_epi64(52);
+        from_exponent() = _mm256_srli_epi64(52);
+    }
+    #[inline(always)]
+    fn lt(self, b: Self) -> __m256d {
+        unsafe { _mm256_cmp_pd::<_CMP_LT_OQ>(self.float(), b.float()) }
+    }
+    #[inline(always)]
+    fn le(self, b: Self) -> __m256d {
+        unsafe { _mm256_cmp_pd::<_CMP_LE_OQ>(self.float(), b.float()) }
+    }
+    #[inline(always)]
+    fn eq(self, b: Self) -> __m256d {
+        unsafe { _mm256_cmp_pd::<_CMP_EQ_OQ>(self.float(), b.float()) }
+    }
+    #[inline(always)]
+    fn both(a: __m256d, b: __m256d) -> __m256d {
+        unsafe { _mm256_and_pd(a, b) }
+    }
+    #[inline(always)]
+    fn either(a: __m256d, b: __m256d) -> __m256d {
+        unsafe { _mm256_or_pd(a, b) }
+    }
+    #[inline(always)]
+    fn not(a: __m256d) -> __m256d {
+        unsafe { _mm256_xor_pd(a, _mm256_castsi256_pd(_mm256_set1_epi32(-1))) }
+    }
+    #[inline(always)]
+    fn any(a: __m256d) -> bool {
+        unsafe { _mm256_movemask_pd(a) != 0 }
+    }
+    #[inline(always)]
+    fn select(m: __m256d, a: Self, b: Self) -> Self {
+        Self::of(unsafe { _mm256_blendv_pd(b.float(), a.float(), m) })
+    }
+}
+
+impl Avx512<f32> {
+    #[inline(always)]
+    fn float(self) -> __m512 {
+        unsafe { _mm512_castsi512_ps(self.0) }
+    }
+    #[inline(always)]
+    fn of(x: __m512) -> Self {
+        Avx512(unsafe { _mm512_castps_si512(x) }, PhantomData)
+    }
+}
+
+impl V for Avx512<f32> {
+    type E = f32;
+    type M = __mmask16;
+    const N: usize = 16;
+
+    #[inline(always)]
+    unsafe fn load(p: *const f32) -> Self {
+        Self::of(unsafe { _mm512_loadu_ps(p) })
+    }
+    #[inline(always)]
+    unsafe fn store(self, p: *mut f32) {
+        unsafe { _mm512_storeu_ps(p, self.float()) }
+    }
+    #[inline(always)]
+    fn splat(x: f32) -> Self {
+        Self::of(unsafe { _mm512_set1_ps(x) })
+    }
+    floats! {
+        add(b) = _mm512_add_ps;
+        sub(b) = _mm512_sub_ps;
+        mul(b) = _mm512_mul_ps;
+        div(b) = _mm512_div_ps;
+        sqrt() = _mm512_sqrt_ps;
+        fma(b, c) = _mm512_fmadd_ps;
+        round() = _mm512_roundscale_ps(_MM_FROUND_TO_NEAREST_INT);
+        floor() = _mm512_roundscale_ps(_MM_FROUND_TO_NEG_INF);
+        ceil() = _mm512_roundscale_ps(_MM_FROUND_TO_POS_INF);
+        trunc() = _mm512_roundscale_ps(_MM_FROUND_TO_ZERO);
+    }
+    bits! {
+        and(b) = _mm512_and_si512;
+        or(b) = _mm512_or_si512;
+        xor(b) = _mm512_xor_si512;
+        bits_add(b) = _mm512_add_epi32;
+        bits_sub(b) = _mm512_sub_epi32;
+        to_exponent() = _mm512_slli_epi32(23);
+        from_exponent() = _mm512_srli_epi32(23);
+    }
+    #[inline(always)]
+    fn lt(self, b: Self) -> __mmask16 {
+        unsafe { _mm512_cmp_ps_mask::<_CMP_LT_OQ>(self.float(), b.float()) }
+    }
+    #[inline(always)]
+    fn le(self, b: Self) -> __mmask16 {
+        unsafe { _mm512_cmp_ps_mask::<_CMP_LE_OQ>(self.float(), b.float()) }
+    }
+    #[inline(always)]
+    fn eq(self, b: Self) -> __mmask16 {
+        unsafe { _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(self.float(), b.float()) }
+    }
+    #[inline(always)]
+    fn both(a: __mmask16, b: __mmask16) -> __mmask16 {
+        a & b
+    }
+    #[inline(always)]
+    fn either(a: __mmask16, b: __mmask16) -> __mmask16 {
+        a | b
+    }
+    #[inline(always)]
+    fn not(a: __mmask16) -> __mmask16 {
+        !a
+    }
+    #[inline(always)]
+    fn any(a: __mmask16) -> bool {
+        a != 0
+    }
+    #[inline(always)]
+    fn select(m: __mmask16, a: Self, b: Self) -> Self {
+        Self::of(unsafe { _mm512_mask_blend_ps(m, b.float(), a.float()) })
+    }
+}
+
+impl Avx512<f64> {
+    #[inline(always)]
+    fn float(self) -> __m512d {
+        unsafe { _mm512_castsi512_pd(self.0) }
+    }
+    #[inline(always)]
+    fn of(x: __m512d) -> Self {
+        Avx512(unsafe { _mm512_castpd_si512(x) }, PhantomData)
+    }
+}
+
+impl V for Avx512<f64> {
+    type E = f64;
+    type M = __mmask8;
+    const N: usize = 8;
+
+    #[inline(always)]
+    unsafe fn load(p: *const f64) -> Self {
+        Self::of(unsafe { _mm512_loadu_pd(p) })
+    }
+    #[inline(always)]
+    unsafe fn store(self, p: *mut f64) {
+        unsafe { _mm512_storeu_pd(p, self.float()) }
+    }
+    #[inline(always)]
+    fn splat(x: f64) -> Self {
+        Self::of(unsafe { _mm512_set1_pd(x) })
+    }
+    floats! {
+        add(b) = _mm512_add_pd;
+        sub(b) = _mm512_sub_pd;
+        mul(b) = _mm512_mul_pd;
+        div(b) = _mm512_div_pd;
+        sqrt() = _mm512_sqrt_pd;
+        fma(b, c) = _mm512_fmadd_pd;
+        round() = _mm512_roundscale_pd(_MM_FROUND_TO_NEAREST_INT);
+        floor() = _mm512_roundscale_pd(_MM_FROUND_TO_NEG_INF);
+        ceil() = _mm512_roundscale_pd(_MM_FROUND_TO_POS_INF);
+        trunc() = _mm512_roundscale_pd(_MM_FROUND_TO_ZERO);
+    }
+    bits! {
+        and(b) = _mm512_and_si512;
+        or(b) = _mm512_or_si512;
+        xor(b) = _mm512_xor_si512;
+        bits_add(b) = _mm512_add_epi64;
+        bits_sub(b) = _mm512_sub_epi64;
+        to_exponent() = _mm512_slli_epi64(52);
+        from_exponent() = _mm512_srli_epi64(52);
+    }
+    #[inline(always)]
+    fn lt(self, b: Self) -> __mmask8 {
+        unsafe { _mm512_cmp_pd_mask::<_CMP_LT_OQ>(self.float(), b.float()) }
+    }
+    #[inline(always)]
+    fn le(self, b: Self) -> __mmask8 {
+        unsafe { _mm512_cmp_pd_mask::<_CMP_LE_OQ>(self.float(), b.float()) }
+    }
+    #[inline(always)]
+    fn eq(self, b: Self) -> __mmask8 {
+        unsafe { _mm512_cmp_pd_mask::<_CMP_EQ_OQ>(self.float(), b.float()) }
+    }
+    #[inline(always)]
+    fn both(a: __mmask8, b: __mmask8) -> __mmask8 {
+        a & b
+    }
+    #[inline(always)]
+    fn either(a: __mmask8, b: __mmask8) -> __mmask8 {
+        a | b
+    }
+    #[inline(always)]
+    fn not(a: __mmask8) -> __mmask8 {
+        !a
+    }
+    #[inline(always)]
+    fn any(a: __mmask8) -> bool {
+        a != 0
+    }
+    #[inline(always)]
+    fn select(m: __mmask8, a: Self, b: Self) -> Self {
+        Self::of(unsafe { _mm512_mask_blend_pd(m, b.float(), a.float()) })
+    }
+}
