@@ -238,6 +238,4 @@ macro_rules! pick {
     };
 }
 
-pub(crate) use {
-    for_any, for_compute, for_compute_ordered, for_pair, for_real, for_size, for_whole, pick,
-};
+pub(crate) use {for_any, for_compute, for_compute_ordered, for_pair, for_real, for_size, for_whole, pick};

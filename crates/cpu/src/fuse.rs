@@ -181,7 +181,11 @@ pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool) -> Vec<Node> {
         if reads[i].is_empty() {
             f.operands(&f.eqns()[i]).iter().for_each(|&v| visit(v));
         }
-        reads[i].iter().for_each(|r| if let Read::Value((v, _)) = r { visit(*v) });
+        reads[i].iter().for_each(|r| {
+            if let Read::Value((v, _)) = r {
+                visit(*v)
+            }
+        });
     };
     sink(&mut fusion, &alive, &operands);
     let folds = folds(&mut fusion, &alive);

@@ -80,9 +80,9 @@ impl Fused {
         let mut results: SmallVec<[Place; 1]> = SmallVec::new();
         for (k, &dtype) in self.made[..self.outputs].iter().enumerate() {
             let free = |i: &usize| !results.iter().any(|r: &Place| matches!(r, Place::Over(j) if j == i));
-            let over = (0..x.len()).filter(free).find(|&i| {
-                x[i].dtype() == dtype && self.body.may_overwrite(k, i) && x[i].exclusive_ptr().is_some()
-            });
+            let over = (0..x.len())
+                .filter(free)
+                .find(|&i| x[i].dtype() == dtype && self.body.may_overwrite(k, i) && x[i].exclusive_ptr().is_some());
             results.push(match over {
                 Some(i) => Place::Over(i),
                 None => Place::Fresh(Fresh::new(dtype, n)?),

@@ -50,8 +50,26 @@ fn approximate(f: Unary) -> bool {
     use Unary::*;
     matches!(
         f,
-        Rsqrt | Exp | Exp2 | Expm1 | Log | Log2 | Log1p | Sin | Cos | Tan | Asin | Acos | Atan | Sinh | Cosh | Tanh
-            | Logistic | Erf | Erfc | OneMinusSquare
+        Rsqrt
+            | Exp
+            | Exp2
+            | Expm1
+            | Log
+            | Log2
+            | Log1p
+            | Sin
+            | Cos
+            | Tan
+            | Asin
+            | Acos
+            | Atan
+            | Sinh
+            | Cosh
+            | Tanh
+            | Logistic
+            | Erf
+            | Erfc
+            | OneMinusSquare
     )
 }
 

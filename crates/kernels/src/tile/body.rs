@@ -235,8 +235,7 @@ impl Body {
             table.extend((0..own).map(|k| unsafe { base.add(k) }.cast::<u8>()));
             table.extend_from_slice(outputs);
             let few = range.len().min(self.tile);
-            let layouts: SmallVec<[Layout; 4]> =
-                inputs.iter().map(|s| Layout::of(shape, s.strides)).collect();
+            let layouts: SmallVec<[Layout; 4]> = inputs.iter().map(|s| Layout::of(shape, s.strides)).collect();
             for (k, (layout, source)) in layouts.iter().zip(inputs).enumerate() {
                 let register = &mut table[self.registers + k];
                 match layout {

@@ -112,7 +112,7 @@ pub(super) fn tanh<W: V>(x: W) -> W {
     // (e^2a - 1) / 2
     let h = expm1_over(a.add(a), 1.0);
     let d = h.add(k(1.0));
-    let lost = h.sub(d.sub(k(1.0)));
+    let lost = W::select(h.lt(k(1.0)), h.sub(d.sub(k(1.0))), k(0.0));
     // h / (d + lost), by 1/d = 1 - h/d.
     let y = h.div(d);
     y.mul(y.sub(k(1.0))).fma(lost, y).or(x.sign_of())
@@ -121,7 +121,13 @@ pub(super) fn tanh<W: V>(x: W) -> W {
 #[inline(always)]
 pub(super) fn logistic<W: V>(x: W) -> W {
     let e = exp(x.abs().neg());
-    W::select(x.lt(k(0.0)), e, k(1.0)).div(e.add(k(1.0)))
+    let d = e.add(k(1.0));
+    let lost = e.sub(d.sub(k(1.0)));
+    let left = x.lt(k(0.0));
+    let y = W::select(left, e, k(1.0)).div(d);
+    // By 1/d = 1 - e/d.
+    let inverse = W::select(left, k::<W>(1.0).sub(y), y);
+    y.neg().mul(inverse).fma(lost, y)
 }
 
 /// A positive normal number as `2^e m`, `m` in `[√½, √2)`.
@@ -338,8 +344,15 @@ fn erfc_parts<W: V>(a: W, exact: bool) -> (W, W) {
     let a = clamp(a, W::E::ZERO, W::E::ERFC_ZERO);
     let d = a.add(k(W::E::ERFC_AT));
     let w = k::<W>(1.0).div(d);
-    let t = w.fma(k(-2.0 * W::E::ERFC_AT), k(1.0));
-    let g = poly(t, W::E::ERFC);
+    let mut t = w.fma(k(-2.0 * W::E::ERFC_AT), k(1.0));
+    let d_low = a.sub(d.sub(k(W::E::ERFC_AT)));
+    let w_low = w.mul(w.neg().fma(d, k(1.0)).sub(w.mul(d_low)));
+    if exact {
+        t = w_low.fma(k(-2.0 * W::E::ERFC_AT), t);
+    }
+    let (first, rest) = W::E::ERFC.split_first().expect("a polynomial has coefficients");
+    let (first, rest) = (c::<W>(*first), poly(t, rest));
+    let g = t.fma(rest, first);
     // e^-a² with what is lost of the square.
     let h = a.mul(a);
     let low = a.fma(a, h.neg());
@@ -349,10 +362,9 @@ fn erfc_parts<W: V>(a: W, exact: bool) -> (W, W) {
         return (n, p.neg().fma(low, p).mul(w.mul(g)));
     }
     let p_low = p.neg().fma(low, q.sub(p.sub(k(1.0))));
-    let d_low = a.sub(d.sub(k(W::E::ERFC_AT)));
-    let w_low = w.mul(w.neg().fma(d, k(1.0)).sub(w.mul(d_low)));
     let v = w.mul(g);
-    let v_low = w.fma(g, v.neg()).add(w_low.mul(g));
+    let g_low = t.fma(rest, first.sub(g));
+    let v_low = w.fma(g, v.neg()).add(w.fma(g_low, w_low.mul(g)));
     (n, p.fma(v, p_low.fma(v, p.mul(v_low))))
 }
 

@@ -36,7 +36,6 @@ macro_rules! bits {
     )*};
 }
 
-
 impl Avx2<f32> {
     #[inline(always)]
     fn float(self) -> __m256 {
