@@ -22,8 +22,8 @@ fn numbers(dtype: DType, shape: &[usize]) -> Array {
     let n: usize = shape.iter().product();
     let x = (0..n).map(|i| (i * 7919 % n) as f64 / n as f64 * 4.0 - 2.0);
     match dtype {
-        DType::F32 => Array::new(shape.to_vec(), x.map(|x| x as f32).collect::<Vec<f32>>()),
-        _ => Array::new(shape.to_vec(), x.collect::<Vec<f64>>()),
+        DType::F32 => Array::from_vec(shape.to_vec(), x.map(|x| x as f32).collect::<Vec<f32>>()),
+        _ => Array::from_vec(shape.to_vec(), x.collect::<Vec<f64>>()),
     }
     .expect("as many numbers as the shape has")
 }
