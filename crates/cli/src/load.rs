@@ -2,7 +2,7 @@
 
 use crate::args::usage;
 use cotangent::program::{Program, is_stablehlo};
-use cotangent::{Code, Error, Function, Result, text};
+use cotangent::{AdContext, Code, Error, Function, Result, text};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,6 +23,11 @@ pub struct Loaded {
 }
 
 impl Loaded {
+    /// The rules that its derivatives are taken with.
+    pub fn context(&self) -> Result<AdContext> {
+        self.program.context()
+    }
+
     /// Adds file, line and the line's text to an error.
     pub fn locate(&self, e: Error) -> Error {
         self.program.locate(e)

@@ -25,6 +25,7 @@ use std::sync::Arc;
 pub struct Program {
     functions: Vec<Named>,
     main: Arc<Function>,
+    is_stablehlo: bool,
     source: Arc<str>,
     file: Option<Arc<str>>,
 }
@@ -63,7 +64,13 @@ impl Program {
         let module = cotangent_stablehlo::read(source, file)?;
         let named = |n: &str| Named { name: n.into(), public: module.is_public(n), function: module.function(n) };
         let functions = module.names().map(named).collect();
-        Ok(Program { functions, main: module.main().clone(), source: source.into(), file: file.map(Into::into) })
+        Ok(Program {
+            functions,
+            main: module.main().clone(),
+            is_stablehlo: true,
+            source: source.into(),
+            file: file.map(Into::into),
+        })
     }
 
     fn tgraph(source: &str, file: Option<&str>) -> Result<Program> {
@@ -71,7 +78,17 @@ impl Program {
         let named = |m: &Arc<Function>| Named { name: m.name.to_string(), public: true, function: Ok(m.clone()) };
         let functions = program.modules().map(named).collect();
         let Some(main) = program.modules().next().cloned() else { bail!(Input, "the text has no module") };
-        Ok(Program { functions, main, source: source.into(), file: file.map(Into::into) })
+        Ok(Program { functions, main, is_stablehlo: false, source: source.into(), file: file.map(Into::into) })
+    }
+
+    /// The arithmetic that derivatives of this text need.
+    ///
+    /// StableHLO does not say what had a derivative of its own: where a guard against a singular branch was one, only a
+    /// `select` is left, and the cotangent zero of the branch that was not taken would meet an infinite slope. So there a
+    /// zero stays zero ([`Numerics::strong_zero`](crate::ad::Numerics)).
+    pub fn context(&self) -> Result<AdContext> {
+        let numerics = crate::ad::Numerics { strong_zero: self.is_stablehlo, ..Default::default() };
+        AdContext::builder().with_numerics(numerics).build()
     }
 
     /// The function `main`; if there is none, the first public one, or the first.

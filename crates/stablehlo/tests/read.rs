@@ -390,6 +390,36 @@ fn a_loop_is_differentiated_like_its_scan() {
 }
 
 #[test]
+fn a_scatter_may_have_any_body() {
+    let text = "func.func @main(%x: tensor<3xf64>, %i: tensor<4x1xi32>, %u: tensor<4xf64>) -> tensor<3xf64> {
+  %k = stablehlo.constant dense<2.0> : tensor<f64>
+  %0 = \"stablehlo.scatter\"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<f64>, %b: tensor<f64>):
+    %1 = stablehlo.multiply %a, %k : tensor<f64>
+    %2 = stablehlo.add %1, %b : tensor<f64>
+    stablehlo.return %2 : tensor<f64>
+  }) : (tensor<3xf64>, tensor<4x1xi32>, tensor<4xf64>) -> tensor<3xf64>
+  return %0 : tensor<3xf64>
+}";
+    let i = Array::from_vec([4, 1], vec![1i32, 0, 1, 7]).unwrap();
+    // 2 (2 * 20 + 1) + 100
+    assert_eq!(run(text, &[v(&[10.0, 20.0, 30.0]), i, v(&[1.0, 5.0, 100.0, 1.0])]), [25.0, 182.0, 30.0]);
+}
+
+#[test]
+fn total_order_tells_zeros_apart_and_puts_nan_last() {
+    let text = "func.func @main(%x: tensor<5xf64>, %y: tensor<5xf64>) -> (tensor<5xi1>, tensor<5xi1>) {
+  %0 = stablehlo.compare LT, %x, %y, TOTALORDER : (tensor<5xf64>, tensor<5xf64>) -> tensor<5xi1>
+  %1 = stablehlo.compare EQ, %x, %y, TOTALORDER : (tensor<5xf64>, tensor<5xf64>) -> tensor<5xi1>
+  return %0, %1 : tensor<5xi1>, tensor<5xi1>
+}";
+    let nan = f64::NAN;
+    let y = reference::run(&main_of(text), &[v(&[-0.0, 0.0, 1.0, nan, nan]), v(&[0.0, -0.0, nan, 1.0, nan])]).unwrap();
+    assert_eq!(y[0].to_f64(), [1.0, 0.0, 1.0, 0.0, 0.0]);
+    assert_eq!(y[1].to_f64(), [0.0, 0.0, 0.0, 0.0, 1.0]);
+}
+
+#[test]
 fn a_window_that_does_not_fit_is_not_written() {
     let text = "func.func @main(%x: tensor<4xf64>, %i: tensor<3x1xi32>, %u: tensor<3x2xf64>) -> tensor<4xf64> {
   %0 = \"stablehlo.scatter\"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({

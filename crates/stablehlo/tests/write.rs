@@ -158,7 +158,7 @@ fn names_are_kept_or_made() {
     let cx: &dyn Emit = &b;
     let z = cx.add(x, y);
     let f = Arc::new(b.finish(&[z]).unwrap());
-    let text = write(&[f.clone()]).unwrap();
+    let text = write(std::slice::from_ref(&f)).unwrap();
     assert!(text.contains("module @\"odd name\"") && text.contains("@main(%x: tensor<2xf32>, %arg1:"), "{text}");
     let two = write(&[f.clone(), Arc::new((*f).clone().renamed("main"))]).unwrap();
     assert!(two.contains("@\"odd name\"(") && two.contains("@main("), "{two}");

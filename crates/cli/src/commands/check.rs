@@ -5,8 +5,8 @@ use crate::Outcome;
 use crate::args::Args;
 use crate::inputs::{Inputs, made_up, wrt};
 use crate::load::Target;
+use cotangent::Result;
 use cotangent::check::{Options, check_function};
-use cotangent::{AdContext, Result};
 
 pub fn check(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let target = Target::new(args.target.as_deref())?;
@@ -18,7 +18,7 @@ pub fn check(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     } else {
         made_up(f)?
     };
-    let report = check_function(&AdContext::default(), f, &x, &Options { wrt: Some(wrt), ..Options::default() })
+    let report = check_function(&loaded.context()?, f, &x, &Options { wrt: Some(wrt), ..Options::default() })
         .map_err(|e| loaded.locate(e))?;
     print(out, &report.to_string())?;
     Ok(if report.passed() { Outcome::Good } else { Outcome::Bad })

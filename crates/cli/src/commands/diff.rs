@@ -5,7 +5,7 @@ use crate::Outcome;
 use crate::args::Args;
 use crate::inputs::{Inputs, wrt};
 use crate::load::Target;
-use cotangent::ad::{self, AdContext, Direction};
+use cotangent::ad::{self, Direction};
 use cotangent::npz::Arrays;
 use cotangent::rewrite::simplify;
 use cotangent::{Array, Function, Result, Val};
@@ -16,7 +16,7 @@ pub fn differentiate(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let loaded = target.load()?;
     let f = &*loaded.function;
     let wrt = wrt(args, f)?;
-    let cx = AdContext::default();
+    let cx = loaded.context()?;
     let inputs = Inputs::read(args, &target)?;
     let here = |e: cotangent::Error| loaded.locate(e);
 

@@ -5,7 +5,7 @@ use crate::args::Args;
 use crate::inputs::wrt;
 use crate::load::Target;
 use crate::{Outcome, show};
-use cotangent::ad::{self, AdContext, Saving, Session};
+use cotangent::ad::{self, Saving, Session};
 use cotangent::rewrite::simplify;
 use cotangent::{Function, Result};
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     let loaded = target.load()?;
     let f = &*loaded.function;
     let wrt = wrt(args, f)?;
-    let cx = AdContext::default();
+    let cx = loaded.context()?;
     let here = |e: cotangent::Error| loaded.locate(e);
 
     let simple = Arc::new(simplify(f));

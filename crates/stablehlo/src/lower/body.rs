@@ -74,6 +74,16 @@ impl Body {
         }
     }
 
+    /// Values from outside that it uses.
+    pub fn captures(&self) -> &[Val] {
+        &self.captures
+    }
+
+    /// Written once, for scalars.
+    pub fn inline(&self, cx: &dyn Emit, captures: &[Val], pairs: &[Val]) -> Vec<Val> {
+        cx.inline(&self.f, &[captures, pairs].concat())
+    }
+
     /// Whether it compares its parameters and chooses among them, and nothing else: then it is known by what it does to
     /// every order of them.
     fn only_chooses(&self) -> bool {

@@ -6,7 +6,7 @@ use crate::ast::{Attr, Operation};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Binary as B, Comparison, Unary as U};
 use cotangent_core::primitive::Vals;
-use cotangent_core::{DType, Emit, Result, Val, bail};
+use cotangent_core::{DType, Emit, Result, Val};
 
 pub const TABLE: &[Row] = &[
     ("negate", How::Unary(U::Neg)),
@@ -125,9 +125,31 @@ fn compare(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, y] = f.take(op)?;
     let (cx, c) = (f.cx(), direction(op)?);
     if total_order(op) && cx.ty(x).dtype.is_float() {
-        bail!(UnknownOperation, "`compare` in total order is supported in the comparator of a sort only");
+        return one(totally(cx, x, c, y));
     }
     one(cx.compare(x, c, y))
+}
+
+/// A comparison in total order: `-0` before `+0`, NaN, whatever its sign, after everything.
+fn totally(cx: &dyn Emit, x: Val, c: Comparison, y: Val) -> Val {
+    let zero = cx.zeros(&cx.ty(x));
+    let is = |v: Val, c: Comparison| cx.compare(v, c, zero);
+    // Only a zero has a reciprocal that tells its sign.
+    let minus = |v: Val| cx.and(is(v, Comparison::Eq), is(cx.recip(v), Comparison::Lt));
+    let plus = |v: Val| cx.and(is(v, Comparison::Eq), is(cx.recip(v), Comparison::Gt));
+    let less = |a: Val, b: Val| {
+        let zeros = cx.and(minus(a), plus(b));
+        let nan = cx.and(cx.not(cx.is_nan(a)), cx.is_nan(b));
+        cx.or(cx.compare(a, Comparison::Lt, b), cx.or(zeros, nan))
+    };
+    match c {
+        Comparison::Lt => less(x, y),
+        Comparison::Gt => less(y, x),
+        Comparison::Le => cx.not(less(y, x)),
+        Comparison::Ge => cx.not(less(x, y)),
+        Comparison::Ne => cx.or(less(x, y), less(y, x)),
+        Comparison::Eq => cx.not(cx.or(less(x, y), less(y, x))),
+    }
 }
 
 fn convert(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {

@@ -1,12 +1,13 @@
 //! Windows at indices that are values: gather, scatter, dynamic slices.
 
-use super::body::Fold;
+use super::body::{Body, Fold};
 use super::frame::{Frame, attribute, axes, find, one, size, sizes};
 use super::table::{How::By, Row};
 use crate::ast::{Attr, Operation};
-use cotangent_core::ops::{Binary, Bounds, Combine, Comparison, Scatter, Windows};
+use cotangent_core::ops::{Binary, Bounds, Combine, Comparison, Scan, Scatter, Windows};
 use cotangent_core::primitive::Vals;
-use cotangent_core::{DType, Dim, Result, Val, bail};
+use cotangent_core::{DType, Dim, Emit, Result, Type, Val, bail};
+use std::sync::Arc;
 
 pub const TABLE: &[Row] = &[
     ("dynamic_slice", By(dynamic_slice)),
@@ -117,16 +118,60 @@ fn scatter(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
                 out.push(x[k]);
                 continue;
             }
-            _ => bail!(
-                UnknownOperation,
-                "`{}` with this body: it may set, add, multiply, or take the smaller or larger",
-                op.name
-            ),
+            _ => return fold_updates(f, &body, &windows, &x[..n], indices, &x[n + 1..]),
         };
         let s = Scatter { combine, windows: windows.clone(), bounds: Bounds::Drop, unique, stable: false };
         out.push(f.cx().op(s, &[x[k], indices, x[n + 1 + k]]));
     }
     Ok(out)
+}
+
+/// A scatter with any body: a loop over the updates, one element after the other, in order.
+fn fold_updates(f: &Frame<'_>, body: &Body, w: &Windows, x: &[Val], indices: Val, updates: &[Val]) -> Result<Vals> {
+    let (cx, ty, tu) = (f.cx(), f.cx().ty(x[0]), f.cx().ty(updates[0]));
+    let flat = |v: Val| cx.reshape(v, &[cx.ty(v).shape.numel()]);
+    // The place of each update, from 1, is what a window of the numbers of all places has there; 0 is outside.
+    let places = Type::new(DType::I64, vec![ty.shape.numel()]);
+    let numbers = cx.reshape(cx.add(cx.iota(&places, 0), cx.full(&places, 1i64)), &ty.shape);
+    let mut windows = w.window.iter();
+    let inner = |a: &usize| !w.collapsed.contains(a) && !w.operand_batch.contains(a);
+    let sizes: Vec<Dim> = (0..ty.rank())
+        .map(|a| inner(&a).then(|| windows.next().and_then(|&k| tu.shape.get(k))).flatten().cloned())
+        .map(|d| d.unwrap_or(Dim::Const(1)))
+        .collect();
+    let place = flat(cx.gather(w, &sizes, Bounds::Drop, numbers, indices));
+    f.sound()?;
+    let b = cx.nested("update");
+    let shared: Vec<Val> = body.captures().iter().map(|&v| b.param(cx.ty(v), None)).collect();
+    let state: Vec<Val> = x.iter().map(|&v| b.param(cx.ty(flat(v)), None)).collect();
+    let at = b.param(Type::scalar(DType::I64), None);
+    let new: Vec<Val> = updates.iter().map(|&v| b.param(Type::scalar(cx.ty(v).dtype), None)).collect();
+    let step: &dyn Emit = &b;
+    let there = step.compare(at, Comparison::Gt, step.full_like(at, 0i64));
+    let index = step.sub(at, step.full_like(at, 1i64));
+    let one = [Dim::Const(1)];
+    let old: Vec<Val> = state.iter().map(|&s| step.reshape(step.dynamic_slice(s, &[index], &one), &[])).collect();
+    let next = body.inline(step, &shared, &[&old[..], &new].concat());
+    let put = |((&s, &o), &v): ((&Val, &Val), &Val)| {
+        step.dynamic_update_slice(s, step.reshape(step.select(there, v, o), &one), &[index])
+    };
+    let next: Vec<Val> = state.iter().zip(&old).zip(&next).map(put).collect();
+    let scan = Scan {
+        body: Arc::new(b.finish(&next)?),
+        length: tu.shape.numel(),
+        reverse: false,
+        consts: shared.len(),
+        carry: x.len(),
+    };
+    let operands: Vec<Val> = body
+        .captures()
+        .iter()
+        .copied()
+        .chain(x.iter().map(|&v| flat(v)))
+        .chain([place])
+        .chain(updates.iter().map(|&v| flat(v)))
+        .collect();
+    Ok(cx.emit(scan.into(), &operands).into_iter().map(|v| cx.reshape(v, &ty.shape)).collect())
 }
 
 /// A window that does not fit is not written at all, while [`Bounds::Drop`] writes what fits: its index is moved to

@@ -239,7 +239,10 @@ fn dot_general(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 fn product(f: &Frame<'_>, op: &Operation<'_>, d: DotGeneral) -> Result<Vals> {
     let [x, y] = f.take(op)?;
     let (cx, to) = (f.cx(), f.result(op, 0)?.dtype);
-    one(cx.dot_general(cx.convert(x, to), cx.convert(y, to), d))
+    // In the wider of the two types: elements are not rounded before they are multiplied.
+    let from = cx.ty(x).dtype;
+    let within = if from.kind() == to.kind() && from.size() > to.size() { from } else { to };
+    one(cx.convert(cx.dot_general(cx.convert(x, within), cx.convert(y, within), d), to))
 }
 
 /// `dot`: vectors and matrices, the last axis with the first.

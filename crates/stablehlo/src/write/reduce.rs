@@ -100,10 +100,10 @@ pub fn sort(t: &Text<'_>, s: &Sort, x: &[Val]) -> Vals {
     let cx: &dyn Emit = t;
     let mut all = x.to_vec();
     let mut keys: Vec<(usize, bool)> = Vec::new();
-    for k in 0..s.num_keys {
-        if s.descending && cx.ty(x[k]).dtype.is_float() {
+    for (k, &v) in x.iter().enumerate().take(s.num_keys) {
+        if s.descending && cx.ty(v).dtype.is_float() {
             keys.push((all.len(), false));
-            all.push(cx.is_nan(x[k]));
+            all.push(cx.is_nan(v));
         }
         keys.push((k, s.descending));
     }
