@@ -18,8 +18,9 @@ pub fn check(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     } else {
         made_up(f)?
     };
-    let report = check_function(&loaded.context()?, f, &x, &Options { wrt: Some(wrt), ..Options::default() })
-        .map_err(|e| loaded.locate(e))?;
+    let cx = loaded.context()?;
+    let report =
+        check_function(&cx, f, &x, &Options { wrt: Some(wrt), ..Options::default() }).map_err(|e| loaded.locate(e))?;
     print(out, &report.to_string())?;
     Ok(if report.passed() { Outcome::Good } else { Outcome::Bad })
 }
