@@ -48,21 +48,23 @@ fn round_trip(f: &Arc<Function>, args: &[Array]) -> Option<String> {
     }
 }
 
-/// Operations without a form in StableHLO: those that mean something in a program under construction only.
-const NONE: &[&str] = &[];
+/// Functions that neither StableHLO nor chlo has: JAX writes them as loops.
+const NONE: &[&str] = &["bessel_ie", "betainc", "igamma", "igammac", "gamma_density", "zeta"];
 
 #[test]
 fn every_operation_is_written_and_read() {
     let mut bad = Vec::new();
     let mut seen = 0;
-    for e in entries().iter().filter(|e| !NONE.contains(&e.name)) {
+    for e in &entries() {
         for (k, s) in (e.samples)(e.name).iter().enumerate() {
             let Ok(f) = function(s) else { continue };
             if f.pending() {
                 continue;
             }
             seen += 1;
-            if let Some(why) = round_trip(&f, &s.operands) {
+            if let Some(why) = round_trip(&f, &s.operands)
+                && !(NONE.contains(&e.name) && why.contains("has no StableHLO form"))
+            {
                 bad.push(format!("{} #{k}: {why}", e.name));
             }
         }

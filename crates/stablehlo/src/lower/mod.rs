@@ -16,7 +16,7 @@ mod loops;
 mod reduce;
 mod shape;
 mod sort;
-mod special;
+pub mod special;
 pub mod table;
 
 use crate::ast::{Module, Operation, Region};

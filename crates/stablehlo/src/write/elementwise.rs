@@ -2,6 +2,7 @@
 
 use super::{Text, show};
 use crate::lower::elementwise::TABLE;
+use crate::lower::special;
 use crate::lower::table::How;
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Binary, Comparison, Polygamma, Unary};
@@ -36,7 +37,7 @@ fn full(name: &str) -> String {
 }
 
 fn named(how: impl Fn(&How) -> bool) -> Option<String> {
-    TABLE.iter().find(|(_, h)| how(h)).map(|(n, _)| full(n))
+    TABLE.iter().chain(special::TABLE).find(|(_, h)| how(h)).map(|(n, _)| full(n))
 }
 
 pub fn unary(t: &Text<'_>, op: Unary, x: Val, y: Vec<Type>) -> Result<Vals> {

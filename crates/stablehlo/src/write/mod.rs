@@ -13,6 +13,7 @@ mod linalg;
 mod movement;
 mod ops;
 mod reduce;
+mod sliding;
 
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::rewrite::simplify;

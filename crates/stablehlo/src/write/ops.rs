@@ -1,7 +1,7 @@
 //! Which operation is written how.
 
-use super::{Text, constant, control, elementwise, linalg, movement, reduce};
-use cotangent_core::ops::Op;
+use super::{Text, constant, control, elementwise, linalg, movement, reduce, sliding};
+use cotangent_core::ops::{Op, SpecialFn};
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{Emit, Result, Type, bail};
 
@@ -46,6 +46,23 @@ pub fn write(t: &Text<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Result<Vals> {
         Op::While(w) => return control::while_loop(t, w, x),
         Op::CustomJvp(c) => cx.inline(&c.body, x).into(),
         Op::CustomVjp(c) => cx.inline(if c.saves { &c.fwd } else { &c.body }, x).into(),
+        Op::LinearSolve(s) => cx.inline(&s.solve, x).into(),
+        // Nothing can fail there: what did not converge goes on.
+        Op::Require(_) => x[2..].into(),
+        Op::Convolution(c) => return sliding::convolution(t, c, x, &y),
+        Op::ReduceWindow(r) => return sliding::reduce_window(t, r, x[0], &y),
+        Op::SelectWindow(s) => return sliding::select_window(t, s, x, &y),
+        Op::Fft(f) => return sliding::fft(t, f, x[0], &y),
+        Op::Bitcast(_) => t.line(&format!("stablehlo.bitcast_convert {} : {}", t.name(x[0]), t.signature(x, &y)), y),
+        Op::ReducePrecision(p) => {
+            let format = format!("e{}m{}", p.exponent, p.mantissa);
+            t.line(
+                &format!("stablehlo.reduce_precision {}, format = {format} : {}", t.name(x[0]), super::show(&y[0])),
+                y,
+            )
+        }
+        Op::BesselIe(b) if b.order == 1 => t.plain("chlo.bessel_i1e", x, y),
+        Op::Special(s) if s.f == SpecialFn::Zeta && s.order == 0 => t.plain("chlo.zeta", x, y),
         op if !op.runs() => cx.emit(op.legal(t.session())?, x),
         op => match linalg::write(t, op, x, &y)? {
             Some(v) => v,

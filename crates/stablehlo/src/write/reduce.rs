@@ -6,7 +6,7 @@ use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Dim, Emit, Result, Scalar, Type, bail};
 
 /// What is folded, and what it starts from.
-fn fold(op: Reduction, dtype: DType) -> (&'static str, Scalar) {
+pub fn fold(op: Reduction, dtype: DType) -> (&'static str, Scalar) {
     let int = |v: i128| Scalar::I(v);
     match op {
         Reduction::Sum => ("add", int(0)),
