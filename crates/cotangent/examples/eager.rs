@@ -4,7 +4,8 @@
 
 use cotangent::ad::{BackwardOptions, EagerRuntime, EagerTensor, Error, Tensor, no_grad};
 
-fn main() -> Result<(), Error> {
+/// The program.
+pub fn main() -> Result<(), Error> {
     let rt = EagerRuntime::new();
 
     // Gradients add up on variables.

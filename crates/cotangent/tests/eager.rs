@@ -1,6 +1,7 @@
 //! Eager tensors: the conventions, the tape, agreement with traced programs to the bit.
 
 use cotangent::ad::{BackwardOptions, EagerRuntime, EagerTensor, Error, Tensor, no_grad};
+use cotangent::check::random::{Case, graph};
 use cotangent::runtime::ExtensionCacheKey;
 use cotangent::transform::Session;
 use cotangent::{Array, Builder, Code, DType, Emit, Op, Val, ops};
@@ -351,4 +352,40 @@ fn eager_equals_traced() {
         }
     }
     assert!(values > 300 && gradients > 300, "{values} values, {gradients} gradients");
+}
+
+/// Convention 140 on whole programs: random graphs with control flow, value and gradients, eager and traced, to the bit.
+#[test]
+fn eager_equals_traced_on_random_graphs() {
+    let (mut gradients, mut programs) = (0, 0);
+    for seed in 0..120 {
+        let Ok(Case { function: f, args }) = graph(seed, 4 + seed as usize % 20) else { continue };
+        let b = Builder::new("f", Session::default());
+        let params: Vec<Val> = args.iter().map(|a| b.param(a.ty(), None)).collect();
+        let cx: &dyn Emit = &b;
+        let l = loss(cx, &cx.inline(&f, &params));
+        let Ok(g) = b.finish(&[l]) else { continue };
+        let wrt: Vec<Val> = g.params().iter().copied().filter(|&p| g.ty(p).dtype.has_tangent()).collect();
+        let Ok(g) = cotangent::ad::value_and_grad(&Default::default(), &g, &wrt) else { continue };
+        let run = cotangent_cpu::compile(&g.into()).and_then(|p| cotangent_cpu::run(&p, &args));
+        let Ok(want) = run else { continue };
+        let rt = EagerRuntime::new();
+        let variable = |a: &Array| if a.dtype().has_tangent() { rt.variable_from(a) } else { rt.constant_from(a) };
+        let x: Vec<EagerTensor> = args.iter().map(|a| variable(a).unwrap()).collect();
+        let y = rt.write(&x.iter().collect::<Vec<_>>(), |cx, v| vec![loss(cx, &cx.inline(&f, v))]);
+        let y = y.unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        assert!(y[0].to_tensor().unwrap().to_array().unwrap().same_bits(&want[0]), "seed {seed}: the value");
+        if y[0].tracks_grad() {
+            y[0].backward().unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        }
+        for (k, (x, w)) in x.iter().filter(|x| x.tracks_grad()).zip(&want[1..]).enumerate() {
+            match x.grad().unwrap() {
+                Some(g) => assert!(g.to_array().unwrap().same_bits(w), "seed {seed}, gradient {k}: {g} {w:?}"),
+                None => assert!(w.to_c128().iter().all(|z| z.norm() == 0.0), "seed {seed}, gradient {k}"),
+            }
+            gradients += 1;
+        }
+        programs += 1;
+    }
+    assert!(programs > 60 && gradients > 100, "{programs} programs, {gradients} gradients");
 }

@@ -198,10 +198,10 @@ fn what_does_not_converge_is_said() {
     let none = |x: T| &x * &x + 1.0;
     let e = error(root(none, at(1.0)));
     assert_eq!(e.code(), Code::NotConverged);
-    assert!(e.to_string().contains("residual 1.") || e.to_string().contains("residual"), "{e}");
-    let s = root_with(none, at(1.0), Stopping { max_steps: Some(20), ..Stopping::default() }).unwrap();
+    assert!(e.to_string().contains("Newton's method did not converge (residual"), "{e}");
+    let s = root_with(none, at(0.7), Stopping { max_steps: Some(20), ..Stopping::default() }).unwrap();
     assert!(!s.converged.to_tensor().unwrap().item::<bool>().unwrap());
-    assert_eq!(s.steps.to_tensor().unwrap().item::<i64>().unwrap(), 20);
+    assert!((1..=20).contains(&s.steps.to_tensor().unwrap().item::<i64>().unwrap()));
     assert!(s.residual.to_tensor().unwrap().item::<f64>().unwrap() >= 1.0);
     assert_eq!(error(fixed_point(|x: T| &x + 1.0, at(0.0))).code(), Code::NotConverged);
     let short = Stopping { max_steps: Some(3), ..Stopping::default() };

@@ -1,0 +1,37 @@
+//! Every program in `examples/` runs: they end in asserts.
+
+#[path = "../examples/complex.rs"]
+mod complex;
+#[path = "../examples/eager.rs"]
+mod eager;
+#[path = "../examples/einsum.rs"]
+mod einsum;
+#[path = "../examples/implicit.rs"]
+mod implicit;
+#[path = "../examples/tensors.rs"]
+mod tensors;
+
+#[test]
+fn tensors() {
+    tensors::main().unwrap();
+}
+
+#[test]
+fn eager() {
+    eager::main().unwrap();
+}
+
+#[test]
+fn einsum() {
+    einsum::main().unwrap();
+}
+
+#[test]
+fn complex() {
+    complex::main().unwrap();
+}
+
+#[test]
+fn implicit() {
+    implicit::main().unwrap();
+}
