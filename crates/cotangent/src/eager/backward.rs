@@ -5,7 +5,7 @@
 //! [`transpose_program`](cotangent_core::transform::transpose_program), so the bits are those of a traced gradient.
 
 use super::error::{Error, Result};
-use super::exec::{Exec, Held, Value};
+use super::exec::{Exec, Held, Helds, Inputs, Value};
 use super::runtime::EagerRuntime;
 use super::tape::{self, Edge, Kind, Node, Tape, concrete, linearize, lock};
 use super::tensor::EagerTensor;
@@ -79,7 +79,8 @@ fn add(rt: &EagerRuntime, slots: &mut Slots, slot: u32, v: Value, track: bool) -
     match slots.iter_mut().find(|s| s.0 == slot) {
         None => slots.push((slot, v)),
         Some((_, old)) => {
-            let mut y = tape::apply(rt, rt.session().sum(), &[old.clone(), v], track, Loc::None, &mut Env::default())?;
+            let both = smallvec::smallvec![old.clone(), v];
+            let mut y = tape::apply(rt, rt.session().sum(), both, track, Loc::None, &mut Env::default())?;
             *old = y.remove(0);
         }
     }
@@ -139,7 +140,7 @@ fn run_hooks(rt: &Arc<EagerRuntime>, node: &Node, slots: &mut Slots) -> Result<(
 }
 
 /// The values of a node's emitter: what the tape kept, with its own tangents if a second derivative is wanted.
-fn restored(tape: &Tape, node: Option<&Arc<Node>>) -> Vec<Held> {
+fn restored(tape: &Tape, node: Option<&Arc<Node>>) -> Helds {
     tape.saved.iter().map(|s| Held { value: s.as_ref().map(|s| s.value(node)), depends: false }).collect()
 }
 
@@ -155,8 +156,8 @@ fn pull_node(
     let again;
     let (program, exec): (&LinearProgram, Exec<'_>) = match tape.again.as_ref().filter(|_| track) {
         Some(x) => {
-            let x: Vec<Value> = x.iter().map(|s| s.value(Some(node))).collect();
-            let lin = linearize(rt, op, &x, true, *loc, &tape.env)?;
+            let x: Inputs = x.iter().map(|s| s.value(Some(node))).collect();
+            let lin = linearize(rt, op, x, true, *loc, &tape.env)?;
             again = lin.program;
             (&again, Exec::new(rt, true, lin.exec_values, lin.env))
         }
@@ -240,8 +241,8 @@ pub(super) fn push(
         let again;
         let (program, exec): (&LinearProgram, Exec<'_>) = match tape.again.as_ref().filter(|_| track) {
             Some(x) => {
-                let x: Vec<Value> = x.iter().map(|s| s.value(Some(node))).collect();
-                let lin = linearize(rt, op, &x, true, *loc, &tape.env)?;
+                let x: Inputs = x.iter().map(|s| s.value(Some(node))).collect();
+                let lin = linearize(rt, op, x, true, *loc, &tape.env)?;
                 again = lin.program;
                 (&again, Exec::new(rt, true, lin.exec_values, lin.env))
             }

@@ -13,16 +13,35 @@ use std::cell::RefCell;
 #[derive(Clone)]
 pub(super) struct Value {
     pub tensor: cotangent_cpu::Tensor,
+    /// The tensor's, shared by values of one shape: rules ask for it all the time.
+    pub ty: Type,
     pub order: Order,
     pub edge: Option<Edge>,
 }
 
 impl Value {
+    /// A value that tracks no gradient.
+    pub fn new(tensor: cotangent_cpu::Tensor, order: Order) -> Value {
+        Value { ty: tensor.ty(), tensor, order, edge: None }
+    }
+
+    /// As [`Value::new`], where one of some values may have the type already.
+    pub fn like(tensor: cotangent_cpu::Tensor, order: Order, others: &[Type]) -> Value {
+        let same = |t: &&Type| {
+            let mut axes = t.shape.iter().zip(tensor.shape());
+            t.dtype == tensor.dtype() && t.rank() == tensor.shape().len() && axes.all(|(d, &n)| d.is(n))
+        };
+        let ty = others.iter().find(same).cloned();
+        Value { ty: ty.unwrap_or_else(|| tensor.ty()), tensor, order, edge: None }
+    }
+
     pub fn rank(&self) -> usize {
         self.tensor.shape().len()
     }
 }
 
+/// What one operation takes, owned: what nobody else refers to may be written over.
+pub(super) type Inputs = SmallVec<[Value; 2]>;
 /// What one operation gives.
 pub(super) type Values = SmallVec<[Value; 1]>;
 
@@ -36,11 +55,14 @@ pub(super) struct Exec<'r> {
 
 #[derive(Default)]
 struct State {
-    values: Vec<Held>,
+    values: Helds,
     error: Option<Error>,
     loc: Loc,
     env: Env,
 }
+
+/// The values of an emitter.
+pub(super) type Helds = SmallVec<[Held; 4]>;
 
 /// A value of an emitter; its place may be empty in a tape that does not need it.
 #[derive(Default)]
@@ -57,7 +79,7 @@ impl Held {
 }
 
 impl<'r> Exec<'r> {
-    pub fn new(rt: &'r EagerRuntime, track: bool, values: Vec<Held>, env: Env) -> Exec<'r> {
+    pub fn new(rt: &'r EagerRuntime, track: bool, values: Helds, env: Env) -> Exec<'r> {
         Exec { rt, track, state: RefCell::new(State { values, env, ..State::default() }) }
     }
 
@@ -79,7 +101,7 @@ impl<'r> Exec<'r> {
     }
 
     /// All values and the extents of symbols.
-    pub fn into_parts(self) -> (Vec<Held>, Env) {
+    pub fn into_parts(self) -> (Helds, Env) {
         let s = self.state.into_inner();
         (s.values, s.env)
     }
@@ -88,7 +110,7 @@ impl<'r> Exec<'r> {
 impl Emit for Exec<'_> {
     fn emit(&self, op: Op, operands: &[Val]) -> Vals {
         let count = op.results();
-        let mut x: SmallVec<[Value; 3]> = SmallVec::new();
+        let mut x = Inputs::new();
         let (mut depends, loc, mut env) = {
             let mut s = self.state.borrow_mut();
             let mut depends = false;
@@ -109,7 +131,7 @@ impl Emit for Exec<'_> {
             (depends, s.loc, std::mem::take(&mut s.env))
         };
         depends &= !matches!(op, Op::Unary(Unary::StopGradient));
-        let y = tape::apply(self.rt, op, &x, self.track, loc, &mut env);
+        let y = tape::apply(self.rt, op, x, self.track, loc, &mut env);
         let mut s = self.state.borrow_mut();
         s.env = env;
         match y {
@@ -133,7 +155,7 @@ impl Emit for Exec<'_> {
     fn ty(&self, v: Val) -> Type {
         let s = self.state.borrow();
         match s.values.get(v.index()) {
-            Some(Held { value: Some(v), .. }) => v.tensor.ty(),
+            Some(Held { value: Some(v), .. }) => v.ty.clone(),
             _ => Type::scalar(DType::F64),
         }
     }

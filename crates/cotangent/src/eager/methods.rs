@@ -1,12 +1,13 @@
 //! The operations as methods and operators: every method writes what the core's emitter has a method for.
 
 use super::error::{Error, Result};
-use super::exec::Value;
+use super::exec::{Inputs, Value};
 use super::tensor::EagerTensor;
 use cotangent_core::ops::{
     Binary, BroadcastInDim, Compare, Comparison, Convert, DotGeneral, Reduce, Reduction, Reshape, Transpose, Unary,
 };
 use cotangent_core::{Code, DType, Emit, Op, Scalar, Val};
+use smallvec::smallvec;
 use std::ops::{Add, Div, Mul, Neg, Range, Sub};
 
 /// The shape of an elementwise result by NumPy's rule.
@@ -32,7 +33,12 @@ impl EagerTensor {
 
     #[track_caller]
     fn unary(&self, f: Unary) -> Result<EagerTensor> {
-        self.one(f, std::slice::from_ref(self.value()?))
+        self.one(f, self.alone()?)
+    }
+
+    /// This tensor as the only operand.
+    fn alone(&self) -> Result<Inputs> {
+        Ok(smallvec![self.value()?.clone()])
     }
 
     /// Operands of one shape; NumPy's rule otherwise, and the operation's own words if that does not apply.
@@ -44,9 +50,9 @@ impl EagerTensor {
             && let Some(shape) = common_shape(a.tensor.shape(), b.tensor.shape())
         {
             let (a, b) = (self.broadcast_to(&shape)?, y.broadcast_to(&shape)?);
-            return self.one(op, &[a.value()?.clone(), b.value()?.clone()]);
+            return self.one(op, smallvec![a.value()?.clone(), b.value()?.clone()]);
         }
-        self.one(op, &[a.clone(), b.clone()])
+        self.one(op, smallvec![a.clone(), b.clone()])
     }
 
     /// A number of the same type and shape.
@@ -54,13 +60,14 @@ impl EagerTensor {
         let v = self.value()?;
         let dims: Vec<usize> = Vec::new();
         let one = cotangent_cpu::Tensor::from(Scalar::F(c).array(v.tensor.dtype()));
-        Ok(Value { tensor: one.broadcast(v.tensor.shape(), &dims)?, order: v.order, edge: None })
+        let tensor = one.broadcast(v.tensor.shape(), &dims)?;
+        Ok(Value { tensor, ty: v.ty.clone(), order: v.order, edge: None })
     }
 
     #[track_caller]
     fn number(&self, op: Binary, c: f64, first: bool) -> Result<EagerTensor> {
         let (x, c) = (self.value()?.clone(), self.like(c)?);
-        self.one(op, &if first { [c, x] } else { [x, c] })
+        self.one(op, if first { smallvec![c, x] } else { smallvec![x, c] })
     }
 
     fn check_axes(&self, axes: &[usize]) -> Result<()> {
@@ -84,7 +91,7 @@ impl EagerTensor {
         let mut axes = axes.to_vec();
         axes.sort_unstable();
         let stable = op == Reduction::Sum && self.runtime().session().numerics().stable;
-        self.one(Reduce::new(op, &axes, stable), std::slice::from_ref(self.value()?))
+        self.one(Reduce::new(op, &axes, stable), self.alone()?)
     }
 
     /// The sum of all elements: a scalar.
@@ -132,13 +139,13 @@ impl EagerTensor {
     /// The same elements, in row-major order, in another shape.
     #[track_caller]
     pub fn reshape(&self, shape: &[usize]) -> Result<EagerTensor> {
-        self.one(Reshape { shape: shape.into() }, std::slice::from_ref(self.value()?))
+        self.one(Reshape { shape: shape.into() }, self.alone()?)
     }
 
     /// Axis `k` of the result is axis `perm[k]`.
     #[track_caller]
     pub fn transpose(&self, perm: &[usize]) -> Result<EagerTensor> {
-        self.one(Transpose { perm: perm.to_vec() }, std::slice::from_ref(self.value()?))
+        self.one(Transpose { perm: perm.to_vec() }, self.alone()?)
     }
 
     /// Axes in reverse order: a matrix transposed.
@@ -151,7 +158,7 @@ impl EagerTensor {
     #[track_caller]
     pub fn broadcast_in_dim(&self, shape: &[usize], axes: &[usize]) -> Result<EagerTensor> {
         let op = BroadcastInDim { shape: shape.into(), dims: axes.to_vec() };
-        self.one(op, std::slice::from_ref(self.value()?))
+        self.one(op, self.alone()?)
     }
 
     /// Repetition into `shape` by NumPy's rule: axes align at the end.
@@ -178,7 +185,7 @@ impl EagerTensor {
     /// Another element type.
     #[track_caller]
     pub fn convert(&self, to: DType) -> Result<EagerTensor> {
-        self.one(Convert { to }, std::slice::from_ref(self.value()?))
+        self.one(Convert { to }, self.alone()?)
     }
 
     /// The matrix product, batched over leading axes.
@@ -194,7 +201,7 @@ impl EagerTensor {
     #[track_caller]
     pub fn dot_general(&self, y: &EagerTensor, d: DotGeneral) -> Result<EagerTensor> {
         y.belongs_to(self.runtime())?;
-        self.one(d, &[self.value()?.clone(), y.value()?.clone()])
+        self.one(d, smallvec![self.value()?.clone(), y.value()?.clone()])
     }
 
     /// `self` where the predicate `p` holds, `y` elsewhere.
@@ -210,7 +217,7 @@ impl EagerTensor {
     /// A power with a fixed integer exponent.
     #[track_caller]
     pub fn powi(&self, n: i64) -> Result<EagerTensor> {
-        self.one(cotangent_core::ops::IntegerPow { n }, std::slice::from_ref(self.value()?))
+        self.one(cotangent_core::ops::IntegerPow { n }, self.alone()?)
     }
 
     /// `c x` for a number.

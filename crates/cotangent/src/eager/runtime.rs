@@ -2,7 +2,7 @@
 
 use super::cache::{EagerCacheStats, ExtensionCacheLimits, ExtensionCaches};
 use super::error::Result;
-use super::exec::{Exec, Held};
+use super::exec::{Exec, Held, Helds};
 use super::tape::{Kind, Node, lock, next_id, no_grad};
 use super::tensor::EagerTensor;
 use crate::AdContext;
@@ -130,7 +130,7 @@ impl EagerRuntime {
         operands: &[&EagerTensor],
         f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>,
     ) -> Result<Vec<EagerTensor>> {
-        let mut values = Vec::with_capacity(operands.len() + 2);
+        let mut values = Helds::with_capacity(operands.len());
         for x in operands {
             x.belongs_to(self)?;
             values.push(Held::new(x.value()?.clone()));

@@ -4,12 +4,13 @@
 //! linear equations; of all values it made, a node keeps those that the equations refer to. Nodes refer to the nodes of
 //! their operands, so a tape lives as long as a tensor that was computed with it. Nothing recurses over it.
 
-use super::exec::{Exec, Held, Value, Values};
+use super::exec::{Exec, Held, Helds, Inputs, Value, Values};
 use super::runtime::EagerRuntime;
 use super::tensor::EagerTensor;
 use crate::tensor::Order;
 use cotangent_core::transform::{Lin, LinearProgram, Lv, Operand};
 use cotangent_core::{Code, Dim, Env, Error, Loc, Op, Result, Type, Val, bail};
+use cotangent_cpu::kernel::Operands;
 use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -91,6 +92,7 @@ pub(super) struct Tape {
 /// A value that a tape keeps.
 pub(super) struct Saved {
     tensor: cotangent_cpu::Tensor,
+    ty: Type,
     order: Order,
     origin: Origin,
 }
@@ -112,7 +114,7 @@ impl Saved {
             Origin::Input(k) => Some(node.inputs[k].clone()),
             Origin::Result(slot) => Some(node.edge(slot)),
         });
-        Value { tensor: self.tensor.clone(), order: self.order, edge }
+        Value { tensor: self.tensor.clone(), ty: self.ty.clone(), order: self.order, edge }
     }
 }
 
@@ -193,7 +195,7 @@ fn order_of(x: &[Value]) -> Order {
 }
 
 /// Runs an operation, and records it if it may be and an operand is tracked.
-pub(super) fn apply(rt: &EagerRuntime, op: Op, x: &[Value], track: bool, loc: Loc, env: &mut Env) -> Result<Values> {
+pub(super) fn apply(rt: &EagerRuntime, op: Op, x: Inputs, track: bool, loc: Loc, env: &mut Env) -> Result<Values> {
     if track && recording() && x.iter().any(|v| v.edge.is_some()) {
         record(rt, op, x, loc, env)
     } else {
@@ -202,20 +204,20 @@ pub(super) fn apply(rt: &EagerRuntime, op: Op, x: &[Value], track: bool, loc: Lo
 }
 
 /// Runs an operation.
-fn run(rt: &EagerRuntime, op: &Op, x: &[Value], env: &mut Env) -> Result<Values> {
-    let y = rt.execute(op, x.iter().map(|v| v.tensor.clone()).collect(), env)?;
+fn run(rt: &EagerRuntime, op: &Op, x: Inputs, env: &mut Env) -> Result<Values> {
+    let order = order_of(&x);
+    let (tensors, types): (Operands, SmallVec<[Type; 2]>) = x.into_iter().map(|v| (v.tensor, v.ty)).unzip();
+    let y = rt.execute(op, tensors, env)?;
     if !op.binds().is_empty() {
-        bind(op, x, y.iter(), env)?;
+        bind(op, &types, y.iter(), env)?;
     }
-    let order = order_of(x);
-    Ok(y.into_iter().map(|tensor| Value { tensor, order, edge: None }).collect())
+    Ok(y.into_iter().map(|tensor| Value::like(tensor, order, &types)).collect())
 }
 
 /// Keeps the extents that an operation has decided.
-fn bind<'a>(op: &Op, x: &[Value], y: impl Iterator<Item = &'a cotangent_cpu::Tensor>, env: &mut Env) -> Result<()> {
-    let types: Vec<Type> = x.iter().map(|v| v.tensor.ty()).collect();
+fn bind<'a>(op: &Op, types: &[Type], y: impl Iterator<Item = &'a cotangent_cpu::Tensor>, env: &mut Env) -> Result<()> {
     let binds = op.binds();
-    for (ty, y) in op.infer(&types)?.iter().zip(y) {
+    for (ty, y) in op.infer(types)?.iter().zip(y) {
         for (d, &n) in ty.shape.iter().zip(y.shape()) {
             if let Some(s) = d.as_sym().filter(|s| binds.contains(s)) {
                 env.insert(s.clone(), n);
@@ -227,7 +229,7 @@ fn bind<'a>(op: &Op, x: &[Value], y: impl Iterator<Item = &'a cotangent_cpu::Ten
 
 /// The derivative of one operation, and its results.
 pub(super) struct Linearized {
-    pub exec_values: Vec<Held>,
+    pub exec_values: Helds,
     pub env: Env,
     pub program: LinearProgram,
     pub results: SmallVec<[Val; 2]>,
@@ -235,22 +237,15 @@ pub(super) struct Linearized {
 }
 
 /// Applies the rule of an operation; what it computes is recorded itself if `track`.
-pub(super) fn linearize(
-    rt: &EagerRuntime,
-    op: &Op,
-    x: &[Value],
-    track: bool,
-    loc: Loc,
-    env: &Env,
-) -> Result<Linearized> {
-    let exec = Exec::new(rt, track, x.iter().map(|v| Held::new(v.clone())).collect(), env.clone());
-    cotangent_core::Emit::set_loc(&exec, loc);
+pub(super) fn linearize(rt: &EagerRuntime, op: &Op, x: Inputs, track: bool, loc: Loc, env: &Env) -> Result<Linearized> {
     let program = RefCell::new(LinearProgram::default());
     let mut t: SmallVec<[Option<Lv>; 4]> = SmallVec::new();
-    for v in x {
-        t.push(v.edge.as_ref().map(|_| program.borrow_mut().input(v.tensor.ty())));
+    for v in &x {
+        t.push(v.edge.as_ref().map(|_| program.borrow_mut().input(v.ty.clone())));
     }
     let vals: SmallVec<[Val; 4]> = (0..x.len()).map(Val::from_index).collect();
+    let exec = Exec::new(rt, track, x.into_iter().map(Held::new).collect(), env.clone());
+    cotangent_core::Emit::set_loc(&exec, loc);
     let (results, tangents) = rt.session().linearize(op, &Lin::new(&exec, &program), &vals, &t)?;
     if let Some(e) = exec.take_error() {
         return Err(e);
@@ -269,27 +264,8 @@ pub(super) fn linearize(
     Ok(Linearized { exec_values, env, program: program.into_inner(), results, tangents })
 }
 
-fn record(rt: &EagerRuntime, op: Op, x: &[Value], loc: Loc, env: &mut Env) -> Result<Values> {
-    let lin = linearize(rt, &op, x, false, loc, env)?;
-    let Linearized { mut exec_values, env: inner, program, results, mut tangents } = lin;
-    let order = order_of(x);
-    let mut y: Values = SmallVec::new();
-    for (r, t) in results.iter().zip(&mut tangents) {
-        match exec_values.get(r.index()).and_then(|h| h.value.as_ref()) {
-            Some(v) => {
-                *t = t.filter(|_| v.tensor.dtype().has_tangent());
-                y.push(Value { tensor: v.tensor.clone(), order, edge: None });
-            }
-            None => return Err(Error::new(Code::RuleArity, format!("`{}` gave no result", op.name()))),
-        }
-    }
-    if !op.binds().is_empty() {
-        bind(&op, x, y.iter().map(|v| &v.tensor), env)?;
-    }
-    if tangents.iter().all(Option::is_none) {
-        return Ok(y);
-    }
-
+fn record(rt: &EagerRuntime, op: Op, x: Inputs, loc: Loc, env: &mut Env) -> Result<Values> {
+    let order = order_of(&x);
     let mut inputs: SmallVec<[Edge; 2]> = SmallVec::new();
     let origins: SmallVec<[Option<usize>; 4]> = x
         .iter()
@@ -300,6 +276,27 @@ fn record(rt: &EagerRuntime, op: Op, x: &[Value], loc: Loc, env: &mut Env) -> Re
             })
         })
         .collect();
+    let lin = linearize(rt, &op, x, false, loc, env)?;
+    let Linearized { mut exec_values, env: inner, program, results, mut tangents } = lin;
+    let mut y: Values = SmallVec::new();
+    for (r, t) in results.iter().zip(&mut tangents) {
+        match exec_values.get(r.index()).and_then(|h| h.value.as_ref()) {
+            Some(v) => {
+                *t = t.filter(|_| v.tensor.dtype().has_tangent());
+                y.push(Value { order, edge: None, ..v.clone() });
+            }
+            None => return Err(Error::new(Code::RuleArity, format!("`{}` gave no result", op.name()))),
+        }
+    }
+    if !op.binds().is_empty() {
+        let of_x = exec_values.iter().take(origins.len()).filter_map(|h| h.value.as_ref());
+        let types: SmallVec<[Type; 2]> = of_x.map(|v| v.ty.clone()).collect();
+        bind(&op, &types, y.iter().map(|v| &v.tensor), env)?;
+    }
+    if tangents.iter().all(Option::is_none) {
+        return Ok(y);
+    }
+
     let mut wanted: SmallVec<[bool; 16]> = smallvec::smallvec![false; exec_values.len()];
     for e in program.eqns() {
         for o in &e.operands {
@@ -308,7 +305,17 @@ fn record(rt: &EagerRuntime, op: Op, x: &[Value], loc: Loc, env: &mut Env) -> Re
             }
         }
     }
-    let mut again = false;
+    // A value that the rule computed on the way, from operands: its tangent is not on the tape.
+    let result = |i: usize| results.iter().position(|r| r.index() == i).and_then(|k| tangents[k]);
+    let again = (origins.len()..exec_values.len()).any(|i| wanted[i] && exec_values[i].depends && result(i).is_none());
+    let again = again.then(|| {
+        let saved = |(held, k): (&Held, &Option<usize>)| {
+            let v = held.value.as_ref()?;
+            let origin = k.map_or(Origin::None, Origin::Input);
+            Some(Saved { tensor: v.tensor.clone(), ty: v.ty.clone(), order: v.order, origin })
+        };
+        exec_values.iter().zip(&origins).filter_map(saved).collect()
+    });
     let last = wanted.iter().rposition(|w| *w).map_or(0, |i| i + 1);
     let mut saved: Vec<Option<Saved>> = Vec::with_capacity(last);
     for (i, held) in exec_values.iter_mut().enumerate().take(last) {
@@ -316,25 +323,12 @@ fn record(rt: &EagerRuntime, op: Op, x: &[Value], loc: Loc, env: &mut Env) -> Re
             let origin = match origins.get(i) {
                 Some(Some(k)) => Origin::Input(*k),
                 Some(None) => Origin::None,
-                None => match results.iter().position(|r| r.index() == i).and_then(|k| tangents[k]) {
-                    Some(l) => Origin::Result(l.index() as u32),
-                    None => {
-                        again |= held.depends;
-                        Origin::None
-                    }
-                },
+                None => result(i).map_or(Origin::None, |l| Origin::Result(l.index() as u32)),
             };
-            Saved { tensor: v.tensor, order: v.order, origin }
+            Saved { tensor: v.tensor, ty: v.ty, order: v.order, origin }
         });
         saved.push(keep);
     }
-    let again = again.then(|| {
-        let origin = |k: &Option<usize>| k.map_or(Origin::None, Origin::Input);
-        x.iter()
-            .zip(&origins)
-            .map(|(v, k)| Saved { tensor: v.tensor.clone(), order: v.order, origin: origin(k) })
-            .collect()
-    });
     let tape = Arc::new(Tape { program, saved, again, env: inner });
     let node = Node::new(inputs, Kind::Op { op, loc, tape: Mutex::new(Some(tape)) });
     for (y, t) in y.iter_mut().zip(tangents) {
@@ -345,5 +339,8 @@ fn record(rt: &EagerRuntime, op: Op, x: &[Value], loc: Loc, env: &mut Env) -> Re
 
 /// The extents of a symbolic type.
 pub(super) fn concrete(ty: &Type, env: &Env) -> Type {
+    if ty.shape.iter().all(|d| d.as_const().is_some()) {
+        return ty.clone();
+    }
     ty.with_shape(ty.shape.iter().map(|d| d.eval(env).map_or_else(|_| d.clone(), Dim::Const)).collect::<Vec<_>>())
 }

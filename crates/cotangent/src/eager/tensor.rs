@@ -2,12 +2,13 @@
 
 use super::backward::{BackwardOptions, pull, push};
 use super::error::{Error, Result};
-use super::exec::Value;
+use super::exec::{Inputs, Value};
 use super::runtime::EagerRuntime;
 use super::tape::{self, Edge, Kind, Node, lock, recording};
 use crate::tensor::{Order, Tensor};
 use cotangent_core::{Code, DType, Element, Env, Loc, Op, Scalar, Type};
 use rustc_hash::FxHashMap;
+use smallvec::smallvec;
 use std::borrow::Borrow;
 use std::panic::Location;
 use std::sync::Arc;
@@ -65,7 +66,7 @@ impl EagerTensor {
     pub fn from_tensor_in(tensor: impl Into<Tensor>, ctx: impl Borrow<Arc<EagerRuntime>>) -> Result<EagerTensor> {
         let tensor = tensor.into();
         let order = tensor.order();
-        Ok(EagerTensor::from_value(Value { tensor: tensor.into_view(), order, edge: None }, ctx.borrow()))
+        Ok(EagerTensor::from_value(Value::new(tensor.into_view(), order), ctx.borrow()))
     }
 
     /// A variable of a runtime: gradients with respect to it are tracked. The elements are not copied. An error for
@@ -109,7 +110,7 @@ impl EagerTensor {
 
     /// Runs an operation with one result.
     #[track_caller]
-    pub(super) fn one(&self, op: impl Into<Op>, x: &[Value]) -> Result<EagerTensor> {
+    pub(super) fn one(&self, op: impl Into<Op>, x: Inputs) -> Result<EagerTensor> {
         let loc = Loc::Rust(Location::caller());
         let mut y = tape::apply(&self.rt, op.into(), x, true, loc, &mut Env::default()).map_err(|e| e.at(loc))?;
         Ok(EagerTensor { value: Ok(y.remove(0)), rt: self.rt.clone() })
@@ -141,7 +142,7 @@ impl EagerTensor {
 
     /// Element type and shape.
     pub fn ty(&self) -> Result<Type> {
-        Ok(self.value()?.tensor.ty())
+        Ok(self.value()?.ty.clone())
     }
 
     /// The order in which its elements are listed.
@@ -258,7 +259,8 @@ impl EagerTensor {
                 None => v,
                 Some(old) => {
                     let (op, loc) = (self.rt.session().sum(), Loc::None);
-                    tape::apply(&self.rt, op, &[old, v], options.create_graph, loc, &mut Env::default())?.remove(0)
+                    tape::apply(&self.rt, op, smallvec![old, v], options.create_graph, loc, &mut Env::default())?
+                        .remove(0)
                 }
             };
             *lock(grad) = Some(new);
@@ -268,7 +270,7 @@ impl EagerTensor {
 
     fn seed_one(&self) -> Value {
         let one = Scalar::F(1.0).array(self.dtype());
-        Value { tensor: one.into(), order: Order::RowMajor, edge: None }
+        Value::new(one.into(), Order::RowMajor)
     }
 
     fn leaf_grad<R>(&self, f: impl FnOnce(&mut Option<Value>) -> R) -> Result<Option<R>> {
@@ -386,7 +388,8 @@ impl EagerTensor {
     pub fn zeros_like(&self) -> Result<EagerTensor> {
         let v = self.value()?;
         let zeros = Tensor::zeros(v.tensor.dtype(), v.tensor.shape())?;
-        Ok(EagerTensor::from_value(Value { tensor: zeros.into_view(), order: v.order, edge: None }, &self.rt))
+        let zeros = Value { tensor: zeros.into_view(), edge: None, ..v.clone() };
+        Ok(EagerTensor::from_value(zeros, &self.rt))
     }
 
     /// Changes the elements in place (they are listed in the tensor's order): only here, not in clones, views or what a
@@ -421,7 +424,7 @@ impl EagerTensor {
             Order::RowMajor => Tensor::from_vec_row_major(shape, data)?,
             Order::ColumnMajor => Tensor::from_vec_col_major(shape, data)?,
         };
-        self.value = Ok(Value { tensor: new.into_view(), order, edge });
+        self.value = Ok(Value { edge, ..Value::new(new.into_view(), order) });
         Ok(())
     }
 }
