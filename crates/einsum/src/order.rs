@@ -27,7 +27,7 @@ pub enum Strategy {
 
 /// Pairs of subsets that an automatic and a requested exhaustive search may look at.
 const AUTO: usize = 1_000_000;
-const EXHAUSTIVE: usize = 20_000_000;
+const EXHAUSTIVE: usize = 5_000_000;
 
 /// Tensors as sets of labels, the labels that someone else needs, and the extents of labels.
 pub(crate) struct Problem<'a> {
