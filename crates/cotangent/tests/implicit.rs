@@ -101,7 +101,7 @@ fn newton_takes_smaller_steps_where_it_must() {
 /// Convention 104.
 #[test]
 fn linear_systems() {
-    for solver in [Solver::Cg, Solver::Gmres] {
+    for solver in [Solver::Cg, Solver::Gmres, Solver::Dense] {
         let solve = |a: T| linear_solve(|x: T| &a * &x, at(6.0), solver);
         close(solve(at(2.0)), &[3.0]);
         close(grad(solve)(at(2.0)), &[-1.5]);
@@ -122,11 +122,16 @@ fn linear_systems() {
         linear_solve(|x: T| matrix(2, &[0.0, 1.0, -1.0, 0.0]).matmul(&x), vec(&[1.0, 2.0]), Solver::Gmres),
         &[-2.0, 1.0],
     );
+    close(a.matmul(&linear_solve(|x: T| a.matmul(&x), b.clone(), Solver::Dense).unwrap()), &[1.0, -2.0, 0.5]);
     // The adjoint system: d/db of c . A⁻¹ b is A⁻ᵀ c.
     let c = vec(&[1.0, 2.0, 3.0]);
     let g =
         grad(|b: T| Ok::<_, cotangent::Error>((linear_solve(|x: T| a.matmul(&x), b, Solver::Gmres)? * &c).sum()))(b);
     close(a.transpose(&[1, 0]).matmul(&g.unwrap()), &[1.0, 2.0, 3.0]);
+    // Two unknowns in a tuple, by their matrix.
+    let (p, q) = linear_solve(|(p, q): (T, T)| (&p + &q * 2.0, &q * 3.0), (at(1.0), at(3.0)), Solver::Dense).unwrap();
+    close(Ok(p), &[-1.0]);
+    close(Ok(q), &[1.0]);
     // Nothing to solve.
     close(linear_solve(|x: T| &x * 2.0, vec(&[0.0, 0.0]), Solver::Gmres), &[0.0, 0.0]);
 }
@@ -157,7 +162,7 @@ fn a_large_system_without_its_matrix() {
     };
     let ones = vec(&vec![1.0; n]);
     let want: Vec<f64> = (1..=n).map(|k| (k * (n + 1 - k)) as f64 / 2.0).collect();
-    for solver in [Solver::Cg, Solver::Gmres] {
+    for solver in [Solver::Cg, Solver::Gmres, Solver::Dense] {
         let s = linear_solve_with(laplace, ones.clone(), solver, Stopping::default()).unwrap();
         close(Ok(s.x), &want);
         assert!(s.converged.to_tensor().unwrap().item::<bool>().unwrap());
@@ -212,7 +217,7 @@ fn what_does_not_converge_is_said() {
     assert!(s.converged.to_tensor().unwrap().item::<bool>().unwrap());
     // A singular system.
     let singular = matrix(2, &[1.0, 1.0, 1.0, 1.0]);
-    for solver in [Solver::Cg, Solver::Gmres] {
+    for solver in [Solver::Cg, Solver::Gmres, Solver::Dense] {
         let e = error(linear_solve(|x: T| singular.matmul(&x), vec(&[1.0, 0.0]), solver));
         assert_eq!(e.code(), Code::NotConverged);
     }

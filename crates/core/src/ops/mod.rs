@@ -79,7 +79,7 @@ pub use dot_general::DotGeneral;
 pub use dynamic_slice::{DynamicSlice, DynamicUpdateSlice};
 pub use fft::{Fft, FftKind};
 pub use gather::Gather;
-pub use implicit::{Solution, Stopping};
+pub use implicit::{Solution, Solver, Stopping};
 pub use integer_pow::IntegerPow;
 pub use iota::Iota;
 pub use linalg::{Cholesky, Det, Eig, Eigh, Guard, Lu, Qr, Slogdet, Solve, Svd, TriangularSolve, Turn};

@@ -10,7 +10,7 @@ use super::capture::{Closed, write};
 use super::tree::{Returns, Tree, owned, structure};
 use crate::traced::here;
 use crate::{Code, Emit, Error, Function, Loc, Result, TracedTensor, Val, ops};
-use cotangent_core::ops::Stopping;
+use cotangent_core::ops::{Solver, Stopping};
 
 /// What an iteration found.
 #[derive(Clone, Debug)]
@@ -23,15 +23,6 @@ pub struct Solution<T> {
     pub steps: TracedTensor,
     /// Whether they are a solution, a boolean of rank 0.
     pub converged: TracedTensor,
-}
-
-/// How a linear system is solved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Solver {
-    /// Conjugate gradients, for symmetric (Hermitian) positive definite systems.
-    Cg,
-    /// GMRES, for all that are not singular.
-    Gmres,
 }
 
 /// What the core writes for a closed equation: constants, start, and the equation's body.
@@ -199,8 +190,8 @@ pub fn argmin_with<X: Tree, R: Returns<Out = TracedTensor>>(
     least(here(), f, start, stop, None)
 }
 
-/// `x` with `matvec(x) = b` for a linear closure: only products are needed, never the matrix. When run, an error if the
-/// iteration does not converge.
+/// `x` with `matvec(x) = b` for a linear closure: by products alone, or by the matrix that they make. When run, an
+/// error if no solution is found.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{Solver, grad, linear_solve}};
@@ -222,7 +213,7 @@ pub fn linear_solve<X: Tree, R: Returns<Out = X>>(matvec: impl FnOnce(X) -> R, b
     let args = [captures, owned(&b)].concat();
     let y = write(loc, &args, |cx, x| {
         let matvec = |cx: &dyn Emit, w: &[Val], v: &[Val]| cx.inline(&f, &[w, v].concat());
-        cx.solve_linear(&x[..nc], &x[nc..], solver == Solver::Cg, matvec, Stopping::default())
+        cx.solve_linear(&x[..nc], &x[nc..], solver, matvec, Stopping::default())
     })?;
     Ok(b.rebuild(&mut y.into_iter()))
 }
@@ -240,6 +231,6 @@ pub fn linear_solve_with<X: Tree, R: Returns<Out = X>>(
     same(loc, "linear_solve", &closed.out, &b)?;
     solve(loc, &closed, &b, None, &|cx, c, b, f| {
         let matvec = |cx: &dyn Emit, w: &[Val], v: &[Val]| cx.inline(f, &[w, v].concat());
-        cx.try_solve_linear(c, b, solver == Solver::Cg, matvec, stop)
+        cx.try_solve_linear(c, b, solver, matvec, stop)
     })
 }

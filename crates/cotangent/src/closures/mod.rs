@@ -30,12 +30,11 @@ mod jit;
 mod tree;
 
 pub use control::{LoopBound, checkpoint, cond, fori_loop, scan, scan_reverse, switch, while_loop};
-pub use cotangent_core::ops::Stopping;
+pub use cotangent_core::ops::{Solver, Stopping};
 pub use custom::{custom_jvp, custom_vjp};
 pub use derivatives::{grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp, vmap, vmap_axes};
 pub use implicit::{
-    Solution, Solver, argmin, argmin_with, fixed_point, fixed_point_with, linear_solve, linear_solve_with, root,
-    root_with,
+    Solution, argmin, argmin_with, fixed_point, fixed_point_with, linear_solve, linear_solve_with, root, root_with,
 };
 pub use jit::{evaluate, jit};
 pub use tree::{Returns, Tree};

@@ -22,7 +22,7 @@ const RESTART: usize = 40;
 const ROUNDINGS: f64 = 128.0;
 
 /// Whether a residual is as small as rounding allows.
-fn small(cx: &dyn Emit, s: &Space, r: Val, x: &[Val], of_a: Val, of_b: Val, tol: f64) -> Val {
+pub(super) fn small(cx: &dyn Emit, s: &Space, r: Val, x: &[Val], of_a: Val, of_b: Val, tol: f64) -> Val {
     let scale = cx.add(of_b, cx.mul(of_a, s.norm(cx, x)));
     cx.compare(r, Comparison::Le, cx.scale_by(tol, scale))
 }

@@ -8,6 +8,7 @@
 //! The iterations stop where rounding does not let them go on; one that ends before that has not converged, which is a
 //! flag of [`Solution`], and an error of the functions that return values only.
 
+mod dense;
 mod iterate;
 mod krylov;
 mod space;
@@ -16,11 +17,41 @@ use super::body::{params, rewrap, spread};
 use crate::emit::Emit;
 use crate::error::Result;
 use crate::graph::Function;
+use crate::ops::Apply;
 use crate::primitive::Val;
 use crate::shape::Type;
 use crate::transform::{Session, grad};
 use iterate::{descent, newton, picard};
 use std::sync::Arc;
+
+/// How a linear system is solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Solver {
+    /// Conjugate gradients, for symmetric (Hermitian) positive definite systems: only products are needed.
+    Cg,
+    /// GMRES, for all that are not singular: only products are needed.
+    Gmres,
+    /// The matrix itself, made of as many products as there are unknowns, and factored.
+    Dense,
+}
+
+impl Solver {
+    fn run(self, cx: &dyn Emit, apply: &Apply<'_>, consts: &[Val], b: &[Val], stop: Stopping) -> Solution {
+        match self {
+            Solver::Cg => krylov::cg(cx, apply, consts, b, stop),
+            Solver::Gmres => krylov::gmres(cx, apply, consts, b, stop),
+            Solver::Dense => dense::dense(cx, apply, consts, b, stop),
+        }
+    }
+
+    fn complaint(self) -> &'static str {
+        match self {
+            Solver::Cg => "conjugate gradients did not converge",
+            Solver::Gmres => "GMRES did not converge",
+            Solver::Dense => "the matrix of `linear_solve` is singular",
+        }
+    }
+}
 
 /// When an iteration ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -88,7 +119,7 @@ impl dyn Emit + '_ {
         equation: &Arc<Function>,
         consts: &[Val],
         start: &[Val],
-        symmetric: bool,
+        solver: Solver,
         solve: impl FnOnce(&dyn Emit, &[Val], &[Val]) -> Solution,
     ) -> Solution {
         let nc = consts.len();
@@ -120,7 +151,7 @@ impl dyn Emit + '_ {
                 };
                 let rhs: Vec<Val> = rhs.iter().map(|&v| cx.neg(v)).collect();
                 let matvec = |cx: &dyn Emit, w: &[Val], v: &[Val]| cx.inline(&jacobian, &[w, v].concat());
-                let dx = cx.solve_linear(&at, &rhs, symmetric, matvec, Stopping::default());
+                let dx = cx.solve_linear(&at, &rhs, solver, matvec, Stopping::default());
                 dx.into_iter().map(Some).chain([None; 3]).collect()
             },
         );
@@ -152,7 +183,7 @@ impl dyn Emit + '_ {
         let Some(f) = self.equation("root", consts, start, f) else {
             return Solution::of(vec![Val::POISON; start.len() + 3]);
         };
-        self.implicit(&f, consts, start, false, |cx, c, x| newton(cx, &f, c, x, stop))
+        self.implicit(&f, consts, start, Solver::Gmres, |cx, c, x| newton(cx, &f, c, x, stop))
     }
 
     /// `x` with `f(consts, x) = x`, by repeating `f` from `start`.
@@ -172,7 +203,9 @@ impl dyn Emit + '_ {
             cx.inline(&f, &x).into_iter().zip(&x[nc..]).map(|(y, &x)| cx.sub(x, y)).collect()
         });
         match equation {
-            Ok(equation) => self.implicit(&equation, consts, start, false, |cx, c, x| picard(cx, &f, c, x, stop)),
+            Ok(equation) => {
+                self.implicit(&equation, consts, start, Solver::Gmres, |cx, c, x| picard(cx, &f, c, x, stop))
+            }
             Err(e) => {
                 self.fail(e);
                 poison()
@@ -199,7 +232,7 @@ impl dyn Emit + '_ {
         match gradient {
             Ok(g) => {
                 let g = Arc::new(g);
-                self.implicit(&g, consts, start, true, |cx, c, x| descent(cx, &f, &g, c, x, stop))
+                self.implicit(&g, consts, start, Solver::Cg, |cx, c, x| descent(cx, &f, &g, c, x, stop))
             }
             Err(e) => {
                 self.fail(e);
@@ -236,22 +269,17 @@ impl dyn Emit + '_ {
         Some(f)
     }
 
-    /// `x` with `matvec(consts, x) = b` where only products with the system are known: by conjugate gradients for a
-    /// symmetric (Hermitian) positive definite one, by GMRES otherwise. An error when run if that does not converge.
+    /// `x` with `matvec(consts, x) = b`, a linear function. An error when run if no solution is found.
     pub fn solve_linear(
         &self,
         consts: &[Val],
         b: &[Val],
-        symmetric: bool,
+        solver: Solver,
         matvec: impl FnOnce(&dyn Emit, &[Val], &[Val]) -> Vec<Val>,
         stop: Stopping,
     ) -> Vec<Val> {
-        self.linear_solve(consts, b, symmetric, matvec, |cx, apply, c, b| {
-            let (s, message) = match symmetric {
-                true => (krylov::cg(cx, apply, c, b, stop), "conjugate gradients did not converge"),
-                false => (krylov::gmres(cx, apply, c, b, stop), "GMRES did not converge"),
-            };
-            s.checked(cx, message)
+        self.linear_solve(consts, b, solver == Solver::Cg, matvec, |cx, apply, c, b| {
+            solver.run(cx, apply, c, b, stop).checked(cx, solver.complaint())
         })
     }
 
@@ -260,7 +288,7 @@ impl dyn Emit + '_ {
         &self,
         consts: &[Val],
         b: &[Val],
-        symmetric: bool,
+        solver: Solver,
         matvec: impl FnOnce(&dyn Emit, &[Val], &[Val]) -> Vec<Val>,
         stop: Stopping,
     ) -> Solution {
@@ -278,10 +306,10 @@ impl dyn Emit + '_ {
         });
         let Some(equation) = equation.func else { return poison() };
         let start: Vec<Val> = b.iter().map(|&b| self.full_like(b, 0.0)).collect();
-        self.implicit(&equation, &all, &start, symmetric, |cx, c, _| {
+        self.implicit(&equation, &all, &start, solver, |cx, c, _| {
             let apply = |cx: &dyn Emit, w: &[Val], v: &[Val]| cx.inline(&a, &[w, v].concat());
             let (c, b) = c.split_at(nc);
-            if symmetric { krylov::cg(cx, &apply, c, b, stop) } else { krylov::gmres(cx, &apply, c, b, stop) }
+            solver.run(cx, &apply, c, b, stop)
         })
     }
 }
