@@ -53,15 +53,15 @@ pub(crate) fn convolution(op: &Convolution, dtype: DType) -> Kernel {
 
 /// What a reduction of nothing is.
 fn of_nothing(op: Reduction, dtype: DType) -> Scalar {
-    let (least, greatest) = match dtype.kind() {
+    let least_and_greatest = || match dtype.kind() {
         Kind::Float => (Scalar::F(f64::NEG_INFINITY), Scalar::F(f64::INFINITY)),
         _ => (Scalar::I(dtype.int_range().0), Scalar::I(dtype.int_range().1)),
     };
     match op {
         Reduction::Sum | Reduction::Or | Reduction::Xor | Reduction::Any => Scalar::I(0),
         Reduction::Prod | Reduction::All => Scalar::I(1),
-        Reduction::Max => least,
-        Reduction::Min => greatest,
+        Reduction::Max => least_and_greatest().0,
+        Reduction::Min => least_and_greatest().1,
         Reduction::And => Scalar::I(-1),
     }
 }
