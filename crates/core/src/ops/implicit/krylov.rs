@@ -1,7 +1,7 @@
 //! Conjugate gradients and GMRES, written in the language.
 //!
 //! ```text
-//! converged:  |b - A x| <= tol (|b| + |A| |x|)       |A| by the largest |A v| / |v| that was seen
+//! converged:  |b - A x| <= tol (|b| + |A| |x|)  and  <= √tol |b|       |A| by the largest |A v| / |v| that was seen
 //! ```
 //! The test is the backward error: what remains is what rounding leaves. GMRES is the simpler form, in which the
 //! directions that the solution moves along are carried with an orthonormal basis of their images, and a new direction is
@@ -21,10 +21,11 @@ const RESTART: usize = 40;
 /// The default tolerance in rounding errors.
 const ROUNDINGS: f64 = 128.0;
 
-/// Whether a residual is as small as rounding allows.
+/// Whether a residual is as small as rounding allows, and small beside `b`: a huge `x` solves nothing.
 pub(super) fn small(cx: &dyn Emit, s: &Space, r: Val, x: &[Val], of_a: Val, of_b: Val, tol: f64) -> Val {
     let scale = cx.add(of_b, cx.mul(of_a, s.norm(cx, x)));
-    cx.compare(r, Comparison::Le, cx.scale_by(tol, scale))
+    let below = |c: f64, m: Val| cx.compare(r, Comparison::Le, cx.scale_by(c, m));
+    cx.and(below(tol, scale), below(tol.sqrt(), of_b))
 }
 
 /// The larger of a norm and `|y| / |x|`.
@@ -64,8 +65,10 @@ pub(super) fn cg(cx: &dyn Emit, apply: &Apply<'_>, consts: &[Val], b: &[Val], st
             [vec![k, larger(cx, &s, c[1], &ap, p), rr], x, r, next].concat()
         },
     );
-    let converged = done(cx, of_b, &y);
-    Solution { x: y[3..3 + n].to_vec(), residual: cx.sqrt(y[2]), steps: y[0], converged }
+    let x = y[3..3 + n].to_vec();
+    let residual = s.norm(cx, &s.sub(cx, b, &apply(cx, consts, &x)));
+    let converged = small(cx, &s, residual, &x, y[1], of_b, tol);
+    Solution { x, residual, steps: y[0], converged }
 }
 
 /// Any system that is not singular.
