@@ -390,6 +390,24 @@ fn a_loop_is_differentiated_like_its_scan() {
 }
 
 #[test]
+fn a_mantissa_has_the_derivative_of_a_scaled_number() {
+    // frexp: the exponent's bits are replaced.
+    let text = "func.func @main(%x: tensor<f32>) -> tensor<f32> {
+  %m = stablehlo.constant dense<-2139095041> : tensor<i32>
+  %e = stablehlo.constant dense<1056964608> : tensor<i32>
+  %0 = stablehlo.bitcast_convert %x : (tensor<f32>) -> tensor<i32>
+  %1 = stablehlo.and %0, %m : tensor<i32>
+  %2 = stablehlo.or %1, %e : tensor<i32>
+  %3 = stablehlo.bitcast_convert %2 : (tensor<i32>) -> tensor<f32>
+  return %3 : tensor<f32>
+}";
+    assert_eq!(run(text, &[Array::scalar(-10f32)]), [-0.625]);
+    let f = main_of(text);
+    let g = grad(&AdContext::default(), &f, f.params()).unwrap();
+    assert_eq!(reference::run(&g, &[Array::scalar(-10f32)]).unwrap()[0].to_f64(), [0.0625]);
+}
+
+#[test]
 fn a_scatter_may_have_any_body() {
     let text = "func.func @main(%x: tensor<3xf64>, %i: tensor<4x1xi32>, %u: tensor<4xf64>) -> tensor<3xf64> {
   %k = stablehlo.constant dense<2.0> : tensor<f64>

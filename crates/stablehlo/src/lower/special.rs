@@ -4,9 +4,9 @@ use super::frame::{Frame, attribute, find, one, sizes};
 use super::table::{How, How::By, Row};
 use crate::ast::{Attr, Operation};
 use cotangent_core::dtype::Kind;
-use cotangent_core::ops::Unary;
+use cotangent_core::ops::{Binary, Comparison, Unary};
 use cotangent_core::primitive::Vals;
-use cotangent_core::{DType, Emit, Result, Scalar, Val, bail};
+use cotangent_core::{DType, Emit, Op, Result, Scalar, Val, bail};
 
 pub const TABLE: &[Row] = &[
     ("count_leading_zeros", How::Unary(Unary::Clz)),
@@ -58,7 +58,44 @@ fn polygamma(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 fn bitcast(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
     let to = f.result(op, 0)?.dtype;
-    one(f.cx().bitcast(x, to))
+    let y = f.cx().bitcast(x, to);
+    one(mantissa_of(f, x, to).map_or(y, |of| scaled(f.cx(), of, y)))
+}
+
+/// The float whose exponent was replaced to make these bits: `(bits & !exponent) | constant`, as `frexp` is written.
+fn mantissa_of(f: &Frame<'_>, bits: Val, to: DType) -> Option<Val> {
+    let exponent: i128 = match to {
+        DType::F64 => 0x7FF << 52,
+        DType::F32 => 0xFF << 23,
+        DType::F16 => 0x1F << 10,
+        DType::BF16 => 0xFF << 7,
+        _ => return None,
+    };
+    let all = (1i128 << (8 * to.size())) - 1;
+    let constant = |v: Val| match f.number(v)? {
+        Scalar::I(i) => Some(i & all),
+        _ => None,
+    };
+    // The operand of a bitwise operation with a constant, and that.
+    let masked = |v: Val, is: Binary| {
+        let x = f.with_def(v, |op, x| matches!(op, Op::Binary(b) if *b == is).then(|| [x[0], x[1]])).flatten()?;
+        let [a, b] = x;
+        constant(b).map(|c| (a, c)).or_else(|| constant(a).map(|c| (b, c)))
+    };
+    let (rest, set) = masked(bits, Binary::Or)?;
+    let (whole, kept) = masked(rest, Binary::And)?;
+    if set & !exponent != 0 || kept != all & !exponent {
+        return None;
+    }
+    let of = f.with_def(whole, |op, x| matches!(op, Op::Bitcast(_)).then(|| x[0])).flatten()?;
+    (f.cx().ty(of).dtype == to).then_some(of)
+}
+
+/// `y`, which is `x` times a power of two, as that product: so it has a derivative. Zeros, infinities and NaN stay.
+fn scaled(cx: &dyn Emit, x: Val, y: Val) -> Val {
+    let factor = cx.stop_gradient(cx.div(y, x));
+    let product = cx.mul(x, factor);
+    cx.select(cx.compare(product, Comparison::Eq, y), product, y)
 }
 
 /// `format = e5m10`, or two attributes.
