@@ -37,7 +37,7 @@ pub(crate) fn dot_general(d: &DotGeneral, lhs: usize, rhs: usize, dtype: DType) 
 
 /// Without contracted axes: products of all pairs, element by element over batch axes. No sum adds a zero.
 fn outer(left: Vec<usize>, right: Vec<usize>, batch: usize, rows: usize, dtype: DType) -> Kernel {
-    let product = fused::alone(&Op::Binary(Binary::Mul), &[dtype, dtype]);
+    let product = fused::alone(&Op::Binary(Binary::Mul), &[dtype, dtype]).kernel();
     Box::new(move |env, x| {
         let [a, b] = operands(x);
         let (a, b) = (a.transpose(&left), b.transpose(&right));

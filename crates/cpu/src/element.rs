@@ -6,7 +6,7 @@
 
 use cotangent_core::{C64, C128, DType, Data, Element, Result, bail, bf16, f16};
 use cotangent_kernels::Number;
-use std::alloc::{Layout, alloc, alloc_zeroed};
+use std::alloc::{Layout, alloc_zeroed};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -58,8 +58,7 @@ pub(crate) fn uninitialised<T: Plain>(n: usize) -> Result<NonNull<T>> {
         Ok(_) => return Ok(NonNull::dangling()),
         Err(_) => bail!(Limit, "a buffer of {n} {} elements is larger than the address space", T::DTYPE),
     };
-    // SAFETY: the layout has a size.
-    match NonNull::new(unsafe { alloc(layout) }) {
+    match crate::buffers::take(layout) {
         Some(p) => Ok(p.cast()),
         None => bail!(Limit, "there is no memory for a buffer of {n} {} elements ({} bytes)", T::DTYPE, layout.size()),
     }

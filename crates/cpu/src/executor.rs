@@ -49,6 +49,9 @@ impl Executor {
         let op = settled.as_ref().unwrap_or(op);
         let types: SmallVec<[Type; 3]> = x.iter().map(Tensor::ty).collect();
         op.infer(&types)?;
+        if let Some(fused) = crate::fused::at_once(op, &x) {
+            return fused.run(env, x);
+        }
         lower(&Compiler { executor: self, bodies: RefCell::default() }, op, &types)?(env, x)
     }
 

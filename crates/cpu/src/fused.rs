@@ -14,7 +14,10 @@ use cotangent_core::ops::Op;
 use cotangent_core::{DType, Env, Result};
 use cotangent_kernels::tile::fold::{self, Fold, Rows};
 use cotangent_kernels::tile::{Body, Source};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// Code over tiles, and how it meets tensors.
 pub(crate) struct Fused {
@@ -33,14 +36,39 @@ pub(crate) struct Fused {
     pub(crate) reduced: usize,
 }
 
-/// The kernel of one elementwise operation on operands of these types and one shape.
-pub(crate) fn alone(op: &Op, types: &[DType]) -> Kernel {
+/// One elementwise operation on operands of these types and one shape.
+pub(crate) fn alone(op: &Op, types: &[DType]) -> Fused {
     let mut lowering = Lowering::new();
     let x: Vec<Typed> = types.iter().map(|&t| lowering.input(t)).collect();
     let (y, dtype) = lowering.emit(op, &x);
     let inputs = vec![None; x.len()];
     let body = lowering.finish(&[y]);
-    Fused { body, shape: None, inputs, made: vec![dtype], outputs: 1, folds: vec![], reduced: 0 }.kernel()
+    Fused { body, shape: None, inputs, made: vec![dtype], outputs: 1, folds: vec![], reduced: 0 }
+}
+
+/// What an operation without attributes and its operand types are.
+type Key = (std::mem::Discriminant<Op>, u32, SmallVec<[DType; 3]>);
+
+thread_local! {
+    /// Operations that ran at once on this thread: there are only so many without attributes.
+    static AT_ONCE: RefCell<FxHashMap<Key, Rc<Fused>>> = RefCell::default();
+}
+
+/// Runs one elementwise operation without attributes, made ready the first time; `None` for another. The type rule has
+/// checked the operands.
+pub(crate) fn at_once(op: &Op, x: &Operands) -> Option<Rc<Fused>> {
+    let row = match op {
+        Op::Unary(f) => *f as u32,
+        Op::Binary(f) => *f as u32,
+        Op::Compare(c) => c.0 as u32,
+        Op::Select(_) if x[0].shape().len() == x[1].shape().len() => 0,
+        _ => return None,
+    };
+    let key = (std::mem::discriminant(op), row, x.iter().map(Tensor::dtype).collect());
+    AT_ONCE.with_borrow_mut(|known| {
+        let types = key.2.clone();
+        Some(known.entry(key).or_insert_with(|| Rc::new(alone(op, &types))).clone())
+    })
 }
 
 impl Fused {
@@ -48,7 +76,7 @@ impl Fused {
         Box::new(move |env, x| self.run(env, x))
     }
 
-    fn run(&self, env: &Env, operands: Operands) -> Result<Results> {
+    pub(crate) fn run(&self, env: &Env, operands: Operands) -> Result<Results> {
         let full: Extents = match &self.shape {
             Some(shape) => shape.at(env)?,
             None => operands[0].shape().into(),

@@ -17,6 +17,7 @@
 //! runtime gives the same bits, except where sums and products are folded in another (fixed) order, and where a function
 //! is [`cotangent_kernels::vector`]'s (within 2 units in the last place).
 
+mod buffers;
 mod contract;
 mod control;
 mod convert;

@@ -22,7 +22,7 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type]) -> Result<Kernel> {
         | Op::Select(_)
         | Op::Complex(_)
         | Op::IntegerPow(_)
-        | Op::Polygamma(_) => fused::alone(op, &x.iter().map(|t| t.dtype).collect::<Vec<_>>()),
+        | Op::Polygamma(_) => fused::alone(op, &x.iter().map(|t| t.dtype).collect::<Vec<_>>()).kernel(),
         Op::Convert(c) => convert::convert(c.to),
         Op::Constant(c) => generate::constant(c)?,
         Op::Iota(i) => generate::iota(i),

@@ -50,6 +50,27 @@ pub(crate) fn row_major(shape: &[usize]) -> Strides {
     strides
 }
 
+impl Drop for Tensor {
+    /// Large memory is kept for the next tensor that needs it.
+    fn drop(&mut self) {
+        if self.data.len() * self.data.dtype().size() >= crate::buffers::LARGE {
+            recycle(&mut self.data);
+        }
+    }
+}
+
+/// Keeps the memory of large data that nobody else refers to.
+fn recycle(data: &mut Data) {
+    fn of<T: Plain>(data: &mut Data) {
+        let Some(vector) = T::exclusive(data) else { return };
+        let mut vector = ManuallyDrop::new(std::mem::take(vector));
+        let layout = Layout::array::<T>(vector.capacity()).expect("the vector has it");
+        // SAFETY: a vector of this capacity is allocated with this layout, and it was taken from the only reference.
+        unsafe { crate::buffers::give(NonNull::new_unchecked(vector.as_mut_ptr()).cast(), layout) };
+    }
+    for_any!(data.dtype(), T => of::<T>(data));
+}
+
 impl From<Array> for Tensor {
     fn from(a: Array) -> Tensor {
         let (shape, strides) = (a.shape().into(), row_major(a.shape()));
@@ -250,7 +271,7 @@ impl Tensor {
     /// The value outside the runtime.
     pub fn into_array(self) -> Result<Array> {
         let dense = self.into_dense()?;
-        Array::from_data(dense.shape.into_vec(), dense.data)
+        Array::from_data(dense.shape.to_vec(), dense.data.clone())
     }
 
     /// Axis `k` of the result is axis `perm[k]`.
