@@ -7,14 +7,14 @@ use cotangent_core::dtype::Kind;
 use cotangent_core::{C64, C128, DType, Result, bf16, f16};
 
 /// What any number becomes in this type: floats round, integers truncate and saturate, or wrap between integers.
-trait Target: Plain {
+pub(crate) trait Target: Plain {
     fn from_real(x: f64) -> Self;
     fn from_whole(x: i128) -> Self;
     fn from_pair(z: C128) -> Self;
 }
 
 /// Which of the three a number is.
-trait Source: Plain {
+pub(crate) trait Source: Plain {
     fn become_<U: Target>(self) -> U;
 }
 

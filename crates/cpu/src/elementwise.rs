@@ -4,6 +4,7 @@
 //! with one rounding after each operation, short loops on the other types, and the row's scalar function for what is
 //! rare. Fused or alone, an operation is the same instructions, so it gives the same bits.
 
+use crate::convert::{Source, Target};
 use crate::element::{Pair, Plain, Real, Whole, for_pair, for_real, for_whole};
 use crate::rows::{self, Row};
 use cotangent_core::dtype::Kind;
@@ -26,18 +27,43 @@ pub(crate) struct Lowering {
     converted: FxHashMap<(Value, DType), Value>,
 }
 
-/// Whether an operation has instructions here.
-pub(crate) fn is_elementwise(op: &Op) -> bool {
-    matches!(
-        op,
+/// Whether an operation on a first operand of this type has instructions here.
+pub(crate) fn is_elementwise(op: &Op, dtype: DType) -> bool {
+    match op {
+        Op::Convert(c) => c.to == dtype || conversion(dtype, c.to).is_some(),
         Op::Unary(_)
-            | Op::Binary(_)
-            | Op::Compare(_)
-            | Op::Select(_)
-            | Op::Complex(_)
-            | Op::IntegerPow(_)
-            | Op::Polygamma(_)
-    )
+        | Op::Binary(_)
+        | Op::Compare(_)
+        | Op::Select(_)
+        | Op::Complex(_)
+        | Op::IntegerPow(_)
+        | Op::Polygamma(_) => true,
+        _ => false,
+    }
+}
+
+/// The kernel of a conversion that occurs beside arithmetic; the others run alone.
+fn conversion(from: DType, to: DType) -> Option<Kernel> {
+    use DType::*;
+    Some(match (from, to) {
+        (F16, F32) => kernels::map::<f16, f32, Widen>(),
+        (BF16, F32) => kernels::map::<bf16, f32, Widen>(),
+        (F32, F16) => kernels::map::<f32, f16, Narrow>(),
+        (F32, BF16) => kernels::map::<f32, bf16, Narrow>(),
+        (F32, F64) => kernels::map::<f32, f64, Cast>(),
+        (F64, F32) => kernels::map::<f64, f32, Cast>(),
+        (Bool, F32) => kernels::map::<bool, f32, Cast>(),
+        (Bool, F64) => kernels::map::<bool, f64, Cast>(),
+        (Bool, I32) => kernels::map::<bool, i32, Cast>(),
+        (Bool, I64) => kernels::map::<bool, i64, Cast>(),
+        (I32, F32) => kernels::map::<i32, f32, Cast>(),
+        (I32, F64) => kernels::map::<i32, f64, Cast>(),
+        (I64, F32) => kernels::map::<i64, f32, Cast>(),
+        (I64, F64) => kernels::map::<i64, f64, Cast>(),
+        (F32, C64) => kernels::map::<f32, cotangent_core::C64, Cast>(),
+        (F64, C128) => kernels::map::<f64, cotangent_core::C128, Cast>(),
+        _ => return None,
+    })
 }
 
 impl Lowering {
@@ -128,6 +154,11 @@ impl Lowering {
                 DType::F32 => self.step(kernels::complex::<f32>(), DType::C64, &[x[0].0, x[1].0]),
                 _ => self.step(kernels::complex::<f64>(), DType::C128, &[x[0].0, x[1].0]),
             },
+            Op::Convert(c) if c.to == x[0].1 => x[0],
+            Op::Convert(c) => {
+                let kernel = conversion(x[0].1, c.to).expect("asked before");
+                self.step(kernel, c.to, &[x[0].0])
+            }
             Op::IntegerPow(p) => self.integer_pow(p.n, x[0]),
             Op::Polygamma(p) => {
                 let row = for_real!(x[0].1, T => rows::polygamma::<T>(p.order.into()));
@@ -276,7 +307,16 @@ impl Lowering {
 
 struct Widen;
 struct Narrow;
+struct Cast;
 struct Product;
+
+/// As [`convert`](crate::convert).
+impl<T: Source, U: Target> Map<T, U> for Cast {
+    #[inline(always)]
+    fn f(x: T) -> U {
+        x.become_()
+    }
+}
 
 impl<T: Real> Map<T, f32> for Widen {
     #[inline(always)]

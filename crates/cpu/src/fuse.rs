@@ -138,7 +138,10 @@ impl<'f> Fusion<'f> {
 
 fn fits(f: &Function, e: &Eqn) -> bool {
     let x = f.operands(e);
-    if !is_elementwise(&e.op) || (matches!(e.op, Op::Select(_)) && f.ty(x[0]).rank() != f.ty(x[1]).rank()) {
+    if x.is_empty()
+        || !is_elementwise(&e.op, f.ty(x[0]).dtype)
+        || (matches!(e.op, Op::Select(_)) && f.ty(x[0]).rank() != f.ty(x[1]).rank())
+    {
         return false;
     }
     let types: Vec<Type> = x.iter().map(|&v| f.ty(v).clone()).collect();

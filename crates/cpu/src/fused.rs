@@ -64,7 +64,7 @@ pub(crate) fn at_once(op: &Op, x: &Operands) -> Option<Rc<Fused>> {
         Op::Select(_) if x[0].shape().len() == x[1].shape().len() => 0,
         _ => return None,
     };
-    let key = (std::mem::discriminant(op), row, x.iter().map(Tensor::dtype).collect());
+    let key: Key = (std::mem::discriminant(op), row, x.iter().map(Tensor::dtype).collect());
     AT_ONCE.with_borrow_mut(|known| {
         let types = key.2.clone();
         Some(known.entry(key).or_insert_with(|| Rc::new(alone(op, &types))).clone())

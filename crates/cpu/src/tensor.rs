@@ -11,6 +11,7 @@ use cotangent_core::{Array, DType, Data, Result, Type, bail};
 use cotangent_kernels::View;
 use cotangent_kernels::copy::copy_into;
 use smallvec::{SmallVec, smallvec};
+use std::alloc::Layout;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
