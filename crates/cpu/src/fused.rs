@@ -106,13 +106,12 @@ impl Fused {
         }
         let n = volume(&shape)?;
         let mut results: SmallVec<[Place; 1]> = SmallVec::new();
+        let mut dying: SmallVec<[usize; 4]> = (0..x.len()).filter(|&i| x[i].exclusive_ptr().is_some()).collect();
         for (k, &dtype) in self.made[..self.outputs].iter().enumerate() {
-            let free = |i: &usize| !results.iter().any(|r: &Place| matches!(r, Place::Over(j) if j == i));
-            let over = (0..x.len())
-                .filter(free)
-                .find(|&i| x[i].dtype() == dtype && self.body.may_overwrite(k, i) && x[i].exclusive_ptr().is_some());
-            results.push(match over {
-                Some(i) => Place::Over(i),
+            // A few candidates are enough: a group may have very many operands.
+            let fits = |&i: &usize| x[i].dtype() == dtype && self.body.may_overwrite(k, i);
+            results.push(match dying.iter().take(16).position(fits) {
+                Some(at) => Place::Over(dying.remove(at)),
                 None => Place::Fresh(Fresh::new(dtype, n)?),
             });
         }

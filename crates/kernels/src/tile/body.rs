@@ -53,8 +53,8 @@ pub struct Body {
     constants: Vec<([u8; 16], usize)>,
     /// Element sizes of the outputs, and the step that writes each.
     outputs: Vec<(usize, usize)>,
-    /// Elements of a tile.
-    tile: usize,
+    /// The size of the widest element.
+    widest: usize,
 }
 
 impl Builder {
@@ -185,19 +185,22 @@ impl Builder {
             inputs: input_sizes,
             constants,
             outputs: outputs.iter().map(|v| (self.values[v.0 as usize].1, written[v.0 as usize])).collect(),
-            tile: TILE_BYTES / widest,
+            widest,
         }
     }
 }
 
-/// One register, aligned for any vector.
+/// A piece of a register, aligned for any vector.
 #[repr(align(64))]
 #[derive(Clone, Copy)]
-struct Tile(#[allow(dead_code, reason = "only its address is used")] [u8; TILE_BYTES]);
+struct Line(#[allow(dead_code, reason = "only its address is used")] [u8; 64]);
+
+/// Registers take no more than this together: a body of very many has shorter tiles.
+const ROOM: usize = 1 << 20;
 
 thread_local! {
     /// Registers of the body that runs on this thread.
-    static REGISTERS: RefCell<Vec<Tile>> = const { RefCell::new(Vec::new()) };
+    static REGISTERS: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Body {
@@ -226,15 +229,20 @@ impl Body {
         debug_assert!(range.end <= shape.iter().product(), "elements of the shape");
         REGISTERS.with_borrow_mut(|memory| {
             let own = self.registers + self.inputs.len() + self.constants.len();
-            if memory.len() < own {
-                memory.resize(own, Tile([0; TILE_BYTES]));
+            // Lines of a register: a tile, or all elements if they are few.
+            let all = (range.len() * self.widest).div_ceil(size_of::<Line>());
+            let most = (ROOM / own.max(1)).min(TILE_BYTES) / size_of::<Line>();
+            let lines = most.max(1).min(all);
+            let tile = lines * size_of::<Line>() / self.widest;
+            if memory.len() < own * lines {
+                memory.resize(own * lines, Line([0; 64]));
             }
             let base = memory.as_mut_ptr();
             let mut table: SmallVec<[*mut u8; 32]> = SmallVec::with_capacity(own + outputs.len());
-            // SAFETY: `own` registers were made.
-            table.extend((0..own).map(|k| unsafe { base.add(k) }.cast::<u8>()));
+            // SAFETY: there are that many lines.
+            table.extend((0..own).map(|k| unsafe { base.add(k * lines) }.cast::<u8>()));
             table.extend_from_slice(outputs);
-            let few = range.len().min(self.tile);
+            let few = range.len().min(tile);
             let layouts: SmallVec<[Layout; 4]> = inputs.iter().map(|s| Layout::of(shape, s.strides)).collect();
             for (k, (layout, source)) in layouts.iter().zip(inputs).enumerate() {
                 let register = &mut table[self.registers + k];
@@ -253,7 +261,7 @@ impl Body {
             }
             let mut start = range.start;
             loop {
-                let n = (range.end - start).min(self.tile);
+                let n = (range.end - start).min(tile);
                 for (k, layout) in layouts.iter().enumerate() {
                     if let Layout::Strided(nest) = layout {
                         let (size, register) = (self.inputs[k].0, table[self.registers + k]);
