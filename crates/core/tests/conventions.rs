@@ -18,6 +18,11 @@
 //! | 81, 84 | reverse through while, or a bound known when it runs | error | - | the derivative of the path taken | a stack of residuals |
 //! | 99 | jvp of a custom_vjp | TypeError | - | derived where the backward is linear | one transpose away |
 //! | 107.. | complex cotangents | conjugate | ours | Re Σ conj(a) b | steepest ascent; `to_jax_convention` |
+//! | 122 | singular vectors where values coincide | NaN | NaN | NaN, eagerly `DegenerateSpectrum` | no finite answer is right |
+//! | 126 | Cholesky of a matrix that is not positive definite | NaN | error | NaN, eagerly `NotPositiveDefinite` | one says what is wrong where one can |
+//! | 127 | derivative of QR without full rank | finite | NaN | NaN, eagerly `RankDeficient` | no finite answer is right |
+//! | 129 | derivative of complete factors | error | checks or error | error | the matrix does not determine them |
+//! | 130 | gradient of det at a singular matrix | adjugate | 0 | adjugate | det is a polynomial |
 //! | 105 | transposing what is not linear | AssertionError | - | `NotLinear` | a user's mistake is an error |
 
 use cotangent_core::ops::Comparison;
@@ -30,6 +35,8 @@ mod complex;
 mod extensions;
 #[path = "conventions/graph.rs"]
 mod graph;
+#[path = "conventions/linalg.rs"]
+mod linalg;
 #[path = "conventions/loops.rs"]
 mod loops;
 #[path = "conventions/nesting.rs"]

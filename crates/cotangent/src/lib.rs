@@ -9,6 +9,7 @@ pub mod cpu;
 mod eager;
 pub mod einsum;
 pub mod fft;
+pub mod linalg;
 pub mod npy;
 pub mod npz;
 pub mod program;

@@ -29,6 +29,7 @@ mod fuse;
 mod fused;
 mod generate;
 pub mod kernel;
+mod linalg;
 mod loops;
 pub mod lower;
 mod movement;

@@ -3,7 +3,9 @@
 use crate::executor::Compiler;
 use crate::kernel::{Kernel, Operands, Results, Sizes, kernel};
 use crate::tensor::Tensor;
-use crate::{contract, control, convert, fourier, fused, generate, loops, movement, reduce, sliding, sort, windows};
+use crate::{
+    contract, control, convert, fourier, fused, generate, linalg, loops, movement, reduce, sliding, sort, windows,
+};
 use cotangent_core::ops::{Op, Unary};
 use cotangent_core::transform::Session;
 use cotangent_core::{Dim, Env, Primitive, Result, Type};
@@ -63,27 +65,25 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type]) -> Result<Kernel> {
         Op::Gather(g) => windows::gather(g, x[0].dtype),
         Op::Scatter(s) => windows::scatter(s, x[0].dtype),
         Op::ScatterRecurrence(r) => windows::scatter_recurrence(r, x[0].dtype),
+        Op::Cholesky(_) => linalg::cholesky(x[0].dtype),
+        Op::TriangularSolve(s) => linalg::triangular_solve(s, x[0].dtype),
+        Op::Lu(_) => linalg::lu(x[0].dtype),
+        Op::Solve(_) => linalg::solve(x[0].dtype),
+        Op::Det(_) => linalg::determinant(false, x[0].dtype),
+        Op::Slogdet(_) => linalg::determinant(true, x[0].dtype),
+        Op::Qr(f) => linalg::qr(f, x[0].dtype),
+        Op::Eigh(f) => linalg::eigh(f, x[0].dtype),
+        Op::Svd(f) => linalg::svd(f, x[0].dtype),
+        Op::Eig(f) => linalg::eig(f, x[0].dtype),
+        Op::Guard(g) => linalg::guard(g, x[0].dtype),
         Op::Extension(p) => match cx.executor.kernel(&**p, x)? {
             Some(kernel) => kernel,
             None => evaluated(op),
         },
         // By their meaning: these have no kernel of their own.
-        Op::BesselIe(_)
-        | Op::Special(_)
-        | Op::Betainc(_)
-        | Op::Bitcast(_)
-        | Op::ReducePrecision(_)
-        | Op::Cholesky(_)
-        | Op::TriangularSolve(_)
-        | Op::Lu(_)
-        | Op::Solve(_)
-        | Op::Det(_)
-        | Op::Slogdet(_)
-        | Op::Qr(_)
-        | Op::Eigh(_)
-        | Op::Svd(_)
-        | Op::Eig(_)
-        | Op::Guard(_) => evaluated(op),
+        Op::BesselIe(_) | Op::Special(_) | Op::Betainc(_) | Op::Bitcast(_) | Op::ReducePrecision(_) | Op::Count(_) => {
+            evaluated(op)
+        }
         Op::CustomJvp(c) => control::inside(cx, &c.body)?,
         Op::CustomVjp(c) => control::inside(cx, if c.saves { &c.fwd } else { &c.body })?,
         Op::CustomVjpLin(c) => lower(cx, &c.legal(&Session::default())?, x)?,

@@ -34,6 +34,7 @@ pub mod element;
 pub mod fourier;
 pub mod gemm;
 pub mod index;
+pub mod linalg;
 pub mod loops;
 pub mod reduce;
 pub mod simd;

@@ -75,8 +75,10 @@ pub fn check_op(ad: &AdContext, sample: &Sample) -> Result<()> {
     let mut failures = Vec::new();
     for (law, check) in LAWS {
         let mut found = Vec::new();
-        if let Err(e) = check(&case, &mut found) {
-            found.push(e.to_string());
+        match check(&case, &mut found) {
+            // An operation whose extents depend on data has no batches, and says so.
+            Err(e) if e.code() != Code::RankVaries => found.push(e.to_string()),
+            _ => {}
         }
         failures.extend(found.into_iter().map(|text| format!("{law}: {text}")));
     }

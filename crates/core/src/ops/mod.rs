@@ -67,7 +67,7 @@ pub use broadcast::BroadcastInDim;
 pub use call::Call;
 pub use compare::{Compare, Comparison};
 pub use complex::Complex;
-pub use composite::{Composite, composites};
+pub use composite::{Composite, MatrixNorm, composites};
 pub use concatenate::Concatenate;
 pub use constant::{Constant, Value};
 pub use convert::Convert;
@@ -82,7 +82,9 @@ pub use gather::Gather;
 pub use implicit::{Solution, Solver, Stopping};
 pub use integer_pow::IntegerPow;
 pub use iota::Iota;
-pub use linalg::{Cholesky, Det, Eig, Eigh, Guard, Lu, Qr, Slogdet, Solve, Svd, TriangularSolve, Turn};
+pub use linalg::{
+    ANCHOR, Cholesky, Count, Det, Eig, Eigh, Guard, Lu, Qr, Slogdet, Solve, Svd, TriangularSolve, Turn, eig_order,
+};
 pub use linear_solve::{Apply, LinearSolve};
 pub use pad::Pad;
 pub use polygamma::Polygamma;
@@ -248,6 +250,8 @@ operations! {
     Eig(Eig),
     /// A value that holds under a condition.
     Guard(Guard),
+    /// As many numbers as a number says.
+    Count(Count),
     /// A function with a forward derivative of its own.
     CustomJvp(CustomJvp),
     /// A function with a reverse derivative of its own.

@@ -12,10 +12,14 @@
 
 mod elementary;
 mod fourier;
+mod matrices;
 mod nn;
 mod products;
 mod random;
+mod spectral;
 mod statistics;
+
+pub use matrices::MatrixNorm;
 
 use super::Spelled;
 use super::support::{take_axes, take_axis};
@@ -41,8 +45,18 @@ pub struct Composite {
 
 /// Every composite.
 pub fn composites() -> &'static [Composite] {
-    static ALL: LazyLock<Vec<Composite>> =
-        LazyLock::new(|| [statistics::TABLE, nn::TABLE, products::TABLE, elementary::TABLE, fourier::TABLE].concat());
+    static ALL: LazyLock<Vec<Composite>> = LazyLock::new(|| {
+        [
+            statistics::TABLE,
+            nn::TABLE,
+            products::TABLE,
+            elementary::TABLE,
+            fourier::TABLE,
+            matrices::TABLE,
+            spectral::TABLE,
+        ]
+        .concat()
+    });
     &ALL
 }
 

@@ -8,7 +8,7 @@
 
 use super::super::support::bytes;
 use super::guard::DEGENERATE;
-use super::matrix::{Matrix, complex, lead, matrices, pack, pack_matrices, real};
+use super::matrix::{Matrix, NAN, complex, lead, matrices, pack, pack_matrices, real};
 use super::spectrum::{columns, phase, turn};
 use super::{batch_leading, batches, ending, one_matrix, size, square};
 use crate::array::Array;
@@ -31,10 +31,13 @@ pub struct Eigh {
 /// Jacobi's method: rotations in the plane of two axes until nothing is left off the diagonal.
 pub(super) fn decompose(a: &Matrix) -> (Vec<f64>, Matrix) {
     let (n, mut h) = (a.n, a.hermitian());
+    if !h.is_finite() {
+        return (vec![f64::NAN; n], Matrix::new(n, n, |_, _| NAN));
+    }
     let mut v = Matrix::eye(n);
     for _ in 0..60 {
         let off: f64 = (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).map(|ij| h[ij].norm_sqr()).sum();
-        if off.is_nan() || off == 0.0 {
+        if off == 0.0 {
             break;
         }
         for p in 0..n {

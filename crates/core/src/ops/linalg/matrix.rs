@@ -32,6 +32,16 @@ pub(crate) const ZERO: C128 = C128::new(0.0, 0.0);
 pub(crate) const ONE: C128 = C128::new(1.0, 0.0);
 pub(crate) const NAN: C128 = C128::new(f64::NAN, f64::NAN);
 
+/// `a b`; real numbers are multiplied as such, so that infinities do not turn into NaN.
+pub(crate) fn mul(a: C128, b: C128) -> C128 {
+    if a.im == 0.0 && b.im == 0.0 { C128::new(a.re * b.re, 0.0) } else { a * b }
+}
+
+/// `a / b`, likewise.
+pub(crate) fn div(a: C128, b: C128) -> C128 {
+    if a.im == 0.0 && b.im == 0.0 { C128::new(a.re / b.re, 0.0) } else { a / b }
+}
+
 impl Matrix {
     pub fn new(m: usize, n: usize, at: impl Fn(usize, usize) -> C128) -> Matrix {
         Matrix { m, n, a: (0..m * n).map(|k| at(k / n, k % n)).collect() }

@@ -7,6 +7,7 @@
 //! Reference evaluations compute in `c128`, by textbook algorithms ([`matrix`]).
 
 mod cholesky;
+mod count;
 mod det;
 mod eig;
 mod eigh;
@@ -20,13 +21,16 @@ mod svd;
 mod triangular_solve;
 
 pub use cholesky::Cholesky;
+pub use count::Count;
 pub use det::{Det, Slogdet};
-pub use eig::Eig;
+pub use eig::{Eig, order as eig_order};
 pub use eigh::Eigh;
+pub(crate) use guard::DEGENERATE;
 pub use guard::Guard;
 pub use lu::Lu;
 pub use qr::Qr;
 pub use solve::Solve;
+pub use spectrum::ANCHOR;
 pub use svd::Svd;
 pub use triangular_solve::{TriangularSolve, Turn};
 
@@ -51,6 +55,7 @@ pub(super) fn entries() -> Vec<Entry> {
         svd::entries(),
         eig::entries(),
         guard::entries(),
+        count::entries(),
     ]
     .concat()
 }

@@ -10,7 +10,7 @@
 //! matrices, and it is positive for complex ones. Derivatives are refused where `A` lacks rank. O(m n k).
 
 use super::super::support::bytes;
-use super::matrix::{Matrix, ONE, ZERO, complex, matrices, pack_matrices, real};
+use super::matrix::{Matrix, NAN, ONE, ZERO, complex, matrices, pack_matrices, real};
 use super::{TriangularSolve, batch_leading, batches, ending, lu::smaller, one_matrix, size};
 use crate::array::Array;
 use crate::attr::Attrs;
@@ -33,6 +33,9 @@ pub struct Qr {
 /// Householder reflections: `Q` (m×m) and `R` (m×n).
 pub(super) fn factor(a: &Matrix) -> (Matrix, Matrix) {
     let (m, n) = (a.m, a.n);
+    if !a.is_finite() {
+        return (Matrix::new(m, m, |_, _| NAN), Matrix::new(m, n, |_, _| NAN));
+    }
     let (mut q, mut r) = (Matrix::eye(m), a.clone());
     let is_real = (0..m).all(|i| (0..n).all(|j| a[(i, j)].im == 0.0));
     for k in 0..m.min(n) {
@@ -169,15 +172,15 @@ impl dyn Emit + '_ {
         self.emit(Qr { complete: false }.into(), &[x])
     }
 
-    /// Whether no diagonal element of triangular matrices is negligible beside the largest.
+    /// Whether no diagonal element of triangular matrices is negligible beside their largest element.
     pub(crate) fn full_rank(&self, r: Val) -> Val {
         let rank = self.ty(r).rank();
-        let d = self.abs(self.stop_gradient(self.diagonal(r)));
-        let axes = [rank.saturating_sub(2)];
-        let most = self.max_or_least(d, &axes);
+        let size = self.abs(self.stop_gradient(r));
+        let d = self.diagonal(size);
+        let (axes, ty) = ([rank.saturating_sub(2)], self.ty(d));
+        let most = self.max_or_least(size, &[rank.saturating_sub(2), rank.saturating_sub(1)]);
         let n = self.ty(r).shape.last().cloned().unwrap_or(Dim::Const(1));
-        let bound = self.mul(self.tolerance(&self.ty(most), &n), most);
-        let ty = self.ty(d);
+        let bound = self.mul(self.scale_by(8.0, self.tolerance(&self.ty(most), &n)), most);
         self.reduce_all(self.compare(d, Comparison::Gt, self.spread(bound, &ty, &axes)), &axes)
     }
 }

@@ -15,7 +15,7 @@ use super::super::support::bytes;
 use super::eigh::{rotate_columns, rotation};
 use super::guard::{DEGENERATE, RANK_DEFICIENT};
 use super::lu::smaller;
-use super::matrix::{Matrix, ONE, ZERO, complex, lead, matrices, pack, pack_matrices, real};
+use super::matrix::{Matrix, NAN, ONE, ZERO, complex, lead, matrices, pack, pack_matrices, real};
 use super::spectrum::{columns, extents, phase, turn};
 use super::{batch_leading, batches, ending, one_matrix, size};
 use crate::array::Array;
@@ -96,6 +96,11 @@ fn complete(mut u: Matrix) -> Matrix {
 
 /// `U`, `s`, `V`; `full`: with square `U` and `V`.
 fn decompose(a: &Matrix, full: bool) -> (Matrix, Vec<f64>, Matrix) {
+    if !a.is_finite() {
+        let k = a.m.min(a.n);
+        let nan = |m: usize, n: usize| Matrix::new(m, if full { m } else { n }, |_, _| NAN);
+        return (nan(a.m, k), vec![f64::NAN; k], nan(a.n, k));
+    }
     let (u, s, v) = if a.m >= a.n {
         tall(a)
     } else {

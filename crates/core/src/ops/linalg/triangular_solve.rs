@@ -7,7 +7,7 @@
 //! zero on the diagonal divides by zero. Linear in `B`. O(n²) per right-hand side.
 
 use super::super::support::{bytes, sample_array};
-use super::matrix::{Matrix, ONE, ZERO, complex, matrices, pack_matrices, real};
+use super::matrix::{Matrix, ONE, ZERO, complex, div, matrices, mul, pack_matrices, real};
 use super::{batch_leading, matrix, product, size, square};
 use crate::array::Array;
 use crate::attr::Attrs;
@@ -112,8 +112,8 @@ fn substitute(a: &Matrix, b: &Matrix, lower: bool) -> Matrix {
         for step in 0..n {
             let i = if lower { step } else { n - 1 - step };
             let known = if lower { 0..i } else { i + 1..n };
-            let rest = x[(i, j)] - known.map(|k| a[(i, k)] * x[(k, j)]).sum::<C128>();
-            x[(i, j)] = rest / a[(i, i)];
+            let rest = x[(i, j)] - known.map(|k| mul(a[(i, k)], x[(k, j)])).sum::<C128>();
+            x[(i, j)] = div(rest, a[(i, i)]);
         }
     }
     x

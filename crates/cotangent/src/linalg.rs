@@ -1,0 +1,241 @@
+//! Linear algebra on traced tensors ([`TracedTensorLinalgExt`]), eager tensors (methods), plain tensors
+//! ([`LinalgBackend`]), and in closures.
+//!
+//! Matrices stand in the last two axes, leading axes are batches. Real and complex, single and double precision, with
+//! derivatives to any order.
+//!
+//! ```
+//! use cotangent::{TracedTensor, ad::TracedTensorAdExt, linalg::TracedTensorLinalgExt};
+//! let a = TracedTensor::from_vec_row_major(vec![2, 2], vec![4.0, 0.0, 0.0, 9.0]);
+//! let g = a.cholesky()?.sum().grad(&a)?.to_tensor()?;
+//! assert_eq!(g.shape(), [2, 2]);
+//! assert_eq!(g.to_vec::<f64>()?[0], 0.25);
+//! # Ok::<(), cotangent::Error>(())
+//! ```
+//!
+//! **What has no answer.** A matrix without Cholesky factor, a singular system, a derivative of eigenvectors where
+//! eigenvalues coincide: a program gives NaN there, an eager runtime and [`LinalgBackend`] give an error that says what
+//! was wrong. Never a finite wrong number. Functions that do not depend on the choice of vectors ([`svdvals`],
+//! [`eigvalsh`], [`spectral_function`], [`low_rank_approximation`], [`det`]) are right there.
+//!
+//! [`svdvals`]: TracedTensorLinalgExt::svdvals
+//! [`eigvalsh`]: TracedTensorLinalgExt::eigvalsh
+//! [`spectral_function`]: TracedTensorLinalgExt::spectral_function
+//! [`low_rank_approximation`]: TracedTensorLinalgExt::low_rank_approximation
+//! [`det`]: TracedTensorLinalgExt::det
+
+pub use crate::ops::{MatrixNorm, TriangularSolve, Turn};
+
+use crate::eager::EagerTensor;
+use crate::traced::{Trace, fresh_id, here, record};
+use crate::{Code, CpuBackend, Dim, Emit, Error, Result, Tensor, TracedTensor, Val, ad};
+use cotangent_core::transform::RuleSet;
+
+/// The rules of linear algebra, for a context that is built explicitly. Every context has them: the set is empty.
+///
+/// ```
+/// use cotangent::{ad::AdContext, linalg};
+/// AdContext::builder().with_extension_rules(linalg::ad_rules()?).build()?;
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+pub fn ad_rules() -> Result<RuleSet> {
+    Ok(RuleSet::default())
+}
+
+/// Registers the kernels of linear algebra with a backend. Every backend has them: nothing is added.
+///
+/// ```
+/// use cotangent::{CpuBackend, GraphExecutor, linalg};
+/// GraphExecutor::new(CpuBackend::new()).register_extension(linalg::register_runtime)?;
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+pub fn register_runtime(_: &mut CpuBackend) -> Result<()> {
+    Ok(())
+}
+
+/// The type of so many results.
+macro_rules! results {
+    (1 $T:ty) => {
+        $T
+    };
+    (2 $T:ty) => {
+        ($T, $T)
+    };
+    (3 $T:ty) => {
+        ($T, $T, $T)
+    };
+}
+
+/// That many results out of a list.
+macro_rules! taken {
+    (1 $y:expr) => {{
+        let mut y = $y.into_iter();
+        one(&mut y)
+    }};
+    (2 $y:expr) => {{
+        let mut y = $y.into_iter();
+        (one(&mut y), one(&mut y))
+    }};
+    (3 $y:expr) => {{
+        let mut y = $y.into_iter();
+        (one(&mut y), one(&mut y), one(&mut y))
+    }};
+}
+
+fn one<T>(y: &mut impl Iterator<Item = T>) -> T {
+    y.next().expect("as many results as the operation has")
+}
+
+/// Every function: documentation, name, further operands, parameters, number of results, how it is written.
+macro_rules! functions {
+    ($make:ident) => {
+        $make! {
+            "The lower triangular factor `L` of the Hermitian part, `L Lᴴ = (A + Aᴴ) / 2`."
+                cholesky [] () 1 |cx, x| [cx.cholesky(x[0])];
+            "The solution of a triangular system; `self` is the triangular matrix."
+                triangular_solve [b] (how: TriangularSolve) 1 |cx, x| [cx.triangular_solve(x[0], x[1], how)];
+            "`P`, `L`, `U` with `A[P, :] = L U` (partial pivoting); `P` as row numbers (`i32`)."
+                lu [] () 3 |cx, x| cx.lu_unpacked(x[0]);
+            "The solution `X` of `A X = B`; a vector `B` is a column."
+                solve [b] () 1 |cx, x| [cx.solve(x[0], x[1])];
+            "The inverse."
+                inv [] () 1 |cx, x| [cx.inv(x[0])];
+            "The determinant; its derivative is right at singular matrices, too."
+                det [] () 1 |cx, x| [cx.det(x[0])];
+            "Sign (phase) and logarithm of the magnitude of the determinant."
+                slogdet [] () 2 |cx, x| cx.slogdet(x[0]);
+            "`Q` with orthonormal columns and upper triangular `R`, `A = Q R`; thin."
+                qr [] () 2 |cx, x| cx.qr(x[0]);
+            "As `qr`, with a square `Q`; that of a tall matrix has no derivative."
+                qr_complete [] () 2 |cx, x| cx.emit(crate::ops::Qr { complete: true }.into(), &[x[0]]);
+            "Eigenvalues, ascending, and eigenvectors of the Hermitian part."
+                eigh [] () 2 |cx, x| cx.eigh(x[0]);
+            "Eigenvalues, ascending, of the Hermitian part; they have derivatives where they coincide, too."
+                eigvalsh [] () 1 |cx, x| [cx.eigvalsh(x[0])];
+            "Eigenvalues, by real part, and eigenvectors, complex."
+                eig [] () 2 |cx, x| cx.eig(x[0]);
+            "Eigenvalues, by real part, complex."
+                eigvals [] () 1 |cx, x| [cx.eigvals(x[0])];
+            "`U`, singular values (descending) and `Vᴴ`; thin."
+                svd [] () 3 |cx, x| cx.svd(x[0]);
+            "As `svd`, with square `U` and `Vᴴ`; they have no derivative unless the matrix is square."
+                svd_full [] () 3 |cx, x| cx.emit(crate::ops::Svd { vectors: true, full: true }.into(), &[x[0]]);
+            "Singular values, descending; they have derivatives where they coincide, too."
+                svdvals [] () 1 |cx, x| [cx.svdvals(x[0])];
+            "The `k` largest singular values with their vectors: `U`, `s`, `Vᴴ`."
+                svd_truncated [] (k: usize) 3 |cx, x| cx.svd_truncated(x[0], &Dim::Const(k));
+            "The singular values above `rtol` times the largest, with their vectors; how many is decided when it runs."
+                svd_thresholded [] (rtol: f64) 3 |cx, x| cx.svd_thresholded(x[0], Some(rtol));
+            "The nearest matrix of rank `k`."
+                low_rank_approximation [] (k: usize) 1 |cx, x| [cx.low_rank_approximation(x[0], &Dim::Const(k))];
+            "The Moore-Penrose inverse."
+                pinv [] () 1 |cx, x| [cx.pinv(x[0], None)];
+            "The `x` of least norm that minimises `|A x - b|`."
+                lstsq [b] () 1 |cx, x| [cx.lstsq(x[0], x[1], None)];
+            "A norm of matrices, whose axes go."
+                matrix_norm [] (kind: MatrixNorm) 1 |cx, x| [cx.matrix_norm(x[0], kind)];
+            "`(Σ |x|^p)^(1/p)` over axes, which go; `p` may be infinite or 0."
+                vector_norm [] (axes: &[usize], p: f64) 1 |cx, x| [cx.vector_norm(x[0], axes, p)];
+            "The exponential of square matrices."
+                matrix_exp [] () 1 |cx, x| [cx.matrix_exp(x[0])];
+            "Square matrices to an integer power."
+                matrix_power [] (n: i64) 1 |cx, x| [cx.matrix_power(x[0], n)];
+            "The Kronecker product."
+                kron [b] () 1 |cx, x| [cx.kron(x[0], x[1])];
+            "`f` of the Hermitian part: of each eigenvalue, the vectors kept. `f` acts on each element alone."
+                spectral_function [] (f: impl Fn(&TracedTensor) -> TracedTensor) 1
+                |cx, x| [cx.spectral_function(x[0], |cx, w| of_each(cx, w, &f))];
+            "The conjugate transpose of the last two axes."
+                adjoint [] () 1 |cx, x| [cx.adjoint(x[0])];
+            "The elements on and below diagonal `k`, zero elsewhere."
+                tril [] (k: i64) 1 |cx, x| [cx.tril(x[0], k)];
+            "The elements on and above diagonal `k`, zero elsewhere."
+                triu [] (k: i64) 1 |cx, x| [cx.triu(x[0], k)];
+        }
+    };
+}
+
+/// A closure on traced tensors, written where it is needed.
+fn of_each(cx: &dyn Emit, w: Val, f: &dyn Fn(&TracedTensor) -> TracedTensor) -> Val {
+    let start = fresh_id();
+    let x = TracedTensor::input_like(cx.ty(w), cx.loc());
+    let trace = Trace::cut("f", std::slice::from_ref(&x), &[&f(&x)], &[], start).and_then(|t| match t.params.len() {
+        1 => Ok(t.function),
+        _ => Err(Error::new(Code::ForeignValue, "a spectral function may use numbers, but no other tensors")),
+    });
+    match trace {
+        Ok(f) => cx.inline(&f, &[w])[0],
+        Err(e) => {
+            cx.fail(e);
+            Val::POISON
+        }
+    }
+}
+
+macro_rules! traced {
+    ($($doc:literal $name:ident [$($b:ident)?] ($($p:ident: $t:ty),*) $n:tt |$cx:ident, $x:ident| $write:expr;)*) => {
+        /// Linear algebra on traced tensors. Wrong shapes are errors at once; wrong data is NaN when the program runs.
+        pub trait TracedTensorLinalgExt {
+            $(#[doc = $doc]
+            fn $name(&self, $($b: &TracedTensor,)? $($p: $t),*) -> Result<results!($n TracedTensor)>;)*
+        }
+
+        impl TracedTensorLinalgExt for TracedTensor {
+            $(#[track_caller]
+            fn $name(&self, $($b: &TracedTensor,)? $($p: $t),*) -> Result<results!($n TracedTensor)> {
+                let y = record(here(), &[self, $($b)?], |$cx, $x| $write.to_vec())?;
+                Ok(taken!($n y))
+            })*
+        }
+    };
+}
+
+macro_rules! eager {
+    ($($doc:literal $name:ident [$($b:ident)?] ($($p:ident: $t:ty),*) $n:tt |$cx:ident, $x:ident| $write:expr;)*) => {
+        /// Linear algebra; what has no answer is an error.
+        impl EagerTensor {
+            $(#[doc = $doc]
+            pub fn $name(&self, $($b: &EagerTensor,)? $($p: $t),*) -> ad::Result<results!($n EagerTensor)> {
+                let y = self.runtime().write(&[self, $($b)?], |$cx, $x| $write.to_vec())?;
+                Ok(taken!($n y))
+            })*
+        }
+    };
+}
+
+macro_rules! backend {
+    ($($doc:literal $name:ident [$($b:ident)?] ($($p:ident: $t:ty),*) $n:tt |$cx:ident, $x:ident| $write:expr;)*) => {
+        /// Linear algebra on plain tensors, at once; what has no answer is an error.
+        ///
+        /// ```
+        /// use cotangent::{CpuBackend, Tensor, linalg::LinalgBackend};
+        /// let a = Tensor::from_vec_row_major(vec![2, 2], vec![4.0, 2.0, 2.0, 10.0])?;
+        /// let l = LinalgBackend::cholesky(&mut CpuBackend::new(), &a)?;
+        /// assert_eq!(l.to_vec::<f64>()?, [2.0, 0.0, 1.0, 3.0]);
+        /// # Ok::<(), cotangent::Error>(())
+        /// ```
+        pub trait LinalgBackend {
+            $(#[doc = $doc]
+            fn $name(&mut self, a: &Tensor, $($b: &Tensor,)? $($p: $t),*) -> Result<results!($n Tensor)>;)*
+        }
+
+        impl LinalgBackend for CpuBackend {
+            $(fn $name(&mut self, a: &Tensor, $($b: &Tensor,)? $($p: $t),*) -> Result<results!($n Tensor)> {
+                let y = at_once(self, &[a, $($b)?], |$cx, $x| $write.to_vec())?;
+                Ok(taken!($n y))
+            })*
+        }
+    };
+}
+
+functions!(traced);
+functions!(eager);
+functions!(backend);
+
+/// Runs what `f` writes, on tensors.
+fn at_once(backend: &CpuBackend, x: &[&Tensor], f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>) -> Result<Vec<Tensor>> {
+    let runtime = ad::EagerRuntime::with_cpu_backend(backend.clone());
+    let x = x.iter().map(|&x| runtime.constant_from(x.clone())).collect::<ad::Result<Vec<_>>>()?;
+    let y = runtime.write(&x.iter().collect::<Vec<_>>(), f)?;
+    Ok(y.iter().map(EagerTensor::to_tensor).collect::<ad::Result<Vec<_>>>()?)
+}

@@ -1,0 +1,120 @@
+//! Linear algebra through the doors of the facade: eager errors, eager against traced, the example.
+
+use cotangent::ad::{BackwardOptions, EagerRuntime, EagerTensor, TracedTensorAdExt};
+use cotangent::linalg::{LinalgBackend, TracedTensorLinalgExt};
+use cotangent::{Code, CpuBackend, Tensor, TracedTensor, closures};
+
+fn tensor(shape: &[usize], v: &[f64]) -> Tensor {
+    Tensor::from_vec_row_major(shape.to_vec(), v.to_vec()).unwrap()
+}
+
+/// What eager computing says of the gradient of a sum.
+fn code(x: &Tensor, f: impl Fn(&EagerTensor) -> cotangent::ad::Result<EagerTensor>) -> Code {
+    let x = EagerRuntime::new().variable_from(x.clone()).unwrap();
+    match f(&x).and_then(|y| y.sum()?.backward()) {
+        Ok(_) => panic!("no error"),
+        Err(e) => e.code(),
+    }
+}
+
+const EYE: [f64; 4] = [1.0, 0.0, 0.0, 1.0];
+
+#[test]
+fn conventions_122_to_131_eagerly() {
+    let eye = tensor(&[2, 2], &EYE);
+    assert_eq!(code(&eye, |x| Ok(x.svd()?.0)), Code::DegenerateSpectrum);
+    assert_eq!(code(&eye, |x| Ok(x.eigh()?.1)), Code::DegenerateSpectrum);
+    assert_eq!(code(&eye, |x| x.eigvals()?.real()), Code::DegenerateSpectrum);
+    assert_eq!(code(&eye, |x| x.low_rank_approximation(1)), Code::DegenerateSpectrum);
+    let not = tensor(&[2, 2], &[1.0, 2.0, 2.0, 1.0]);
+    assert_eq!(code(&not, |x| x.cholesky()), Code::NotPositiveDefinite);
+    let poor = tensor(&[3, 2], &[1.0, 2.0, 2.0, 4.0, 3.0, 6.0]);
+    assert_eq!(code(&poor, |x| Ok(x.qr()?.0)), Code::RankDeficient);
+    assert_eq!(code(&poor, |x| Ok(x.svd()?.0)), Code::RankDeficient);
+    assert_eq!(code(&poor, |x| Ok(x.svd_full()?.0)), Code::NoRule);
+    assert_eq!(code(&poor, |x| Ok(x.qr_complete()?.0)), Code::NoRule);
+    let singular = tensor(&[2, 2], &[1.0, 2.0, 2.0, 4.0]);
+    assert_eq!(code(&singular, |x| x.inv()), Code::Singular);
+    assert_eq!(code(&singular, |x| x.solve(&x.slice(1, 0..1)?)), Code::Singular);
+    assert_eq!(code(&poor, |x| x.inv()), Code::ShapeMismatch);
+    // What does not depend on the choice of vectors is right there.
+    for f in [|x: &EagerTensor| x.svdvals(), |x: &EagerTensor| x.eigvalsh(), |x: &EagerTensor| Ok(x.eigh()?.0)] {
+        let x = EagerRuntime::new().variable_from(eye.clone()).unwrap();
+        f(&x).unwrap().sum().unwrap().backward().unwrap();
+        let g = x.grad().unwrap().unwrap().to_vec::<f64>().unwrap();
+        assert!(g.iter().zip(EYE).all(|(a, b)| (a - b).abs() < 1e-12), "{g:?}");
+    }
+    // A failed call leaves the runtime as it was.
+    let rt = EagerRuntime::new();
+    let x = rt.variable_from(not).unwrap();
+    assert!(x.cholesky().is_err());
+    assert!((x.det().unwrap().item::<f64>().unwrap() + 3.0).abs() < 1e-12);
+}
+
+#[test]
+fn eager_and_traced_gradients_have_the_same_bits() {
+    type Both =
+        (fn(&EagerTensor) -> cotangent::ad::Result<EagerTensor>, fn(&TracedTensor) -> cotangent::Result<TracedTensor>);
+    let all: [Both; 10] = [
+        (|x| x.cholesky(), |x| x.cholesky()),
+        (|x| x.inv(), |x| x.inv()),
+        (|x| x.det(), |x| x.det()),
+        (|x| Ok(x.slogdet()?.1), |x| Ok(x.slogdet()?.1)),
+        (|x| Ok(x.qr()?.0), |x| Ok(x.qr()?.0)),
+        (|x| Ok(x.eigh()?.1), |x| Ok(x.eigh()?.1)),
+        (|x| Ok(x.svd()?.2), |x| Ok(x.svd()?.2)),
+        (|x| x.pinv(), |x| x.pinv()),
+        (|x| x.matrix_exp(), |x| x.matrix_exp()),
+        (|x| x.spectral_function(|w| w.tanh()), |x| x.spectral_function(|w| w.tanh())),
+    ];
+    for n in [3, 20] {
+        let mut v: Vec<f64> = (0..n * n).map(|i| ((i * 37 + 11) % 97) as f64 / 97.0 - 0.5).collect();
+        (0..n).for_each(|i| v[i * n + i] += n as f64 + i as f64);
+        for (k, (eager, traced)) in all.iter().enumerate() {
+            let x = EagerRuntime::new().variable_from(tensor(&[n, n], &v)).unwrap();
+            let y = eager(&x).unwrap();
+            (&y * &y).sum().unwrap().backward_with(BackwardOptions::default()).unwrap();
+            let got = x.grad().unwrap().unwrap().to_vec::<f64>().unwrap();
+            let x = TracedTensor::from_vec_row_major(vec![n, n], v.clone());
+            let y = traced(&x).unwrap();
+            let want = (&y * &y).sum().grad(&x).unwrap().to_tensor().unwrap().to_vec::<f64>().unwrap();
+            assert!(got.iter().all(|x| x.is_finite()), "{k}");
+            assert!(got.iter().zip(&want).all(|(a, b)| a.to_bits() == b.to_bits()), "{k}, n = {n}");
+        }
+    }
+}
+
+#[test]
+fn closures_differentiate_linear_algebra_in_batches() {
+    let a = TracedTensor::from_vec_row_major(vec![2, 2, 2], vec![2.0, 0.0, 0.0, 4.0, 1.0, 0.0, 0.0, 5.0]);
+    let g = closures::vmap(closures::grad(|x: TracedTensor| Ok::<_, cotangent::Error>(x.slogdet()?.1)))(a).unwrap();
+    assert_eq!(g.to_tensor().unwrap().to_vec::<f64>().unwrap(), [0.5, 0.0, 0.0, 0.25, 1.0, 0.0, 0.0, 0.2]);
+}
+
+#[test]
+fn plain_tensors_in_every_precision() {
+    let backend = &mut CpuBackend::new();
+    let a = Tensor::from_vec_row_major(vec![2, 2], vec![2.0f32, 1.0, 1.0, 3.0]).unwrap();
+    let (u, s, vh) = LinalgBackend::svd(backend, &a).unwrap();
+    assert_eq!((u.shape(), s.shape(), vh.shape()), (&[2, 2][..], &[2][..], &[2, 2][..]));
+    let b = Tensor::from_vec_row_major(vec![2], vec![3.0f32, 4.0]).unwrap();
+    let x = backend.solve(&a, &b).unwrap().to_vec::<f32>().unwrap();
+    assert!(x.iter().all(|x| (x - 1.0).abs() < 1e-6), "{x:?}");
+    let (w, _) = LinalgBackend::eig(backend, &a).unwrap();
+    assert_eq!(w.dtype(), cotangent::DType::C64);
+    let (q, r) = LinalgBackend::qr(backend, &a).unwrap();
+    assert_eq!((q.shape(), r.shape()), (&[2, 2][..], &[2, 2][..]));
+    assert_eq!(LinalgBackend::cholesky(backend, &b).unwrap_err().code(), Code::ShapeMismatch);
+    let nan = tensor(&[2, 2], &[f64::NAN, 0.0, 0.0, 1.0]);
+    assert!(backend.svdvals(&nan).unwrap().to_vec::<f64>().unwrap().iter().all(|x| x.is_nan()));
+    let empty = tensor(&[0, 3, 3], &[]);
+    assert_eq!(backend.inv(&empty).unwrap().shape(), [0, 3, 3]);
+}
+
+#[path = "../examples/linalg.rs"]
+mod example;
+
+#[test]
+fn the_example_runs() {
+    example::main().unwrap();
+}

@@ -1,0 +1,313 @@
+//! Factorisations: one matrix after another, each from a row-major slice. Single precision is computed in double.
+
+use crate::convert::convert;
+use crate::element::{Plain, pick};
+use crate::kernel::{Kernel, Operands, Results, kernel};
+use crate::tensor::{Extents, Tensor};
+use cotangent_core::ops::{ANCHOR, Eig, Eigh, Guard, Qr, Svd, TriangularSolve, Turn, eig_order};
+use cotangent_core::{C128, DType, Env, Result};
+use cotangent_kernels::linalg::{self, Field, Shape, Triangle};
+use smallvec::smallvec;
+
+/// Runs a block for an element type of linear algebra.
+macro_rules! for_field {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        in_double($dtype, pick!(double($dtype), $T => $body; F64 f64, C128 C128))
+    };
+}
+
+/// The type that matrices of this one are factored in.
+fn double(dtype: DType) -> DType {
+    match dtype {
+        DType::F32 => DType::F64,
+        DType::C64 => DType::C128,
+        d => d,
+    }
+}
+
+/// A kernel in double precision, for operands in single precision: results are rounded.
+fn in_double(dtype: DType, kernel: Kernel) -> Kernel {
+    if double(dtype) == dtype {
+        return kernel;
+    }
+    let change = |x: Tensor, to: DType, env: &Env| -> Result<Tensor> {
+        let mut y = convert(to)(env, smallvec![x])?;
+        Ok(y.remove(0))
+    };
+    Box::new(move |env, x: Operands| {
+        let wide = x.into_iter().map(|x| change(x, double(dtype), env)).collect::<Result<Operands>>()?;
+        let round = |y: Tensor| match y.dtype() {
+            DType::F64 => change(y, DType::F32, env),
+            DType::C128 => change(y, DType::C64, env),
+            _ => Ok(y),
+        };
+        kernel(env, wide)?.into_iter().map(round).collect()
+    })
+}
+
+/// Rows and columns of the matrices, and the extents before them.
+fn split(x: &Tensor) -> (Extents, usize, usize) {
+    let &[ref lead @ .., m, n] = x.shape() else { unreachable!("the type rule asks for matrices") };
+    (lead.into(), m, n)
+}
+
+fn count(lead: &[usize]) -> usize {
+    lead.iter().product()
+}
+
+fn ending(lead: &[usize], last: &[usize]) -> Extents {
+    lead.iter().chain(last).copied().collect()
+}
+
+/// The elements of all matrices, row by row.
+fn dense<T: Plain>(x: Tensor) -> Result<Tensor> {
+    debug_assert_eq!(x.dtype(), T::DTYPE);
+    x.into_dense()
+}
+
+fn slice<T: Plain>(x: &Tensor) -> &[T] {
+    x.as_slice().expect("dense, and of this type")
+}
+
+/// The part that belongs to matrix `b`, of `size` elements.
+fn part<T>(all: &[T], b: usize, size: usize) -> &[T] {
+    &all[b * size..(b + 1) * size]
+}
+
+fn part_mut<T>(all: &mut [T], b: usize, size: usize) -> &mut [T] {
+    &mut all[b * size..(b + 1) * size]
+}
+
+pub(crate) fn cholesky(dtype: DType) -> Kernel {
+    for_field!(dtype, T => kernel(move |_, [x]| {
+        let (lead, _, n) = split(&x);
+        let x = dense::<T>(x)?;
+        Tensor::build::<T>(x.shape().into(), |l| {
+            for b in 0..count(&lead) {
+                linalg::cholesky(part_mut(l, b, n * n), part(slice(&x), b, n * n), n);
+            }
+        })
+    }))
+}
+
+pub(crate) fn triangular_solve(s: &TriangularSolve, dtype: DType) -> Kernel {
+    let how = Triangle {
+        left: s.left,
+        lower: s.lower,
+        unit: s.unit,
+        transposed: s.turn != Turn::None,
+        conjugated: s.turn == Turn::Adjoint,
+    };
+    for_field!(dtype, T => kernel(move |_, [a, b]| {
+        let (lead, m, n) = split(&b);
+        let k = if how.left { m } else { n };
+        let (a, b) = (dense::<T>(a)?, dense::<T>(b)?);
+        Tensor::build::<T>(b.shape().into(), |x| {
+            x.copy_from_slice(slice(&b));
+            for b in 0..count(&lead) {
+                linalg::triangular_solve(part_mut(x, b, m * n), part(slice(&a), b, k * k), m, n, how);
+            }
+        })
+    }))
+}
+
+/// Factors, exchanges and permutations of all matrices.
+struct Factors<T> {
+    packed: Vec<T>,
+    pivots: Vec<i32>,
+    perms: Vec<i32>,
+}
+
+fn factors<T: Plain + Field>(x: &Tensor) -> Factors<T> {
+    let (lead, m, n) = split(x);
+    let (all, k) = (count(&lead), m.min(n));
+    let zero = <T as Field>::zero();
+    let mut f = Factors { packed: vec![zero; all * m * n], pivots: vec![0; all * k], perms: vec![0; all * m] };
+    for b in 0..all {
+        let (pivots, perm) = (part_mut(&mut f.pivots, b, k), part_mut(&mut f.perms, b, m));
+        linalg::lu(part_mut(&mut f.packed, b, m * n), pivots, perm, part(slice::<T>(x), b, m * n), m, n);
+    }
+    f
+}
+
+pub(crate) fn lu(dtype: DType) -> Kernel {
+    for_field!(dtype, T => one(|x| {
+        let (lead, m, n) = split(&x);
+        let f = factors::<T>(&dense::<T>(x)?);
+        Ok(smallvec![
+            Tensor::from_vec(ending(&lead, &[m, n]), f.packed),
+            Tensor::from_vec(ending(&lead, &[m.min(n)]), f.pivots),
+            Tensor::from_vec(ending(&lead, &[m]), f.perms),
+        ])
+    }))
+}
+
+pub(crate) fn solve(dtype: DType) -> Kernel {
+    for_field!(dtype, T => kernel(move |_, [a, b]| {
+        let (lead, n, k) = split(&b);
+        let (a, b) = (dense::<T>(a)?, dense::<T>(b)?);
+        let f = factors::<T>(&a);
+        let lower = Triangle { left: true, lower: true, unit: true, transposed: false, conjugated: false };
+        Tensor::build::<T>(b.shape().into(), |x| {
+            for m in 0..count(&lead) {
+                let (x, packed) = (part_mut(x, m, n * k), part(&f.packed, m, n * n));
+                for (row, &p) in x.chunks_exact_mut(k.max(1)).zip(part(&f.perms, m, n)) {
+                    row.copy_from_slice(part(part(slice(&b), m, n * k), p as usize, k));
+                }
+                linalg::triangular_solve(x, packed, n, k, lower);
+                linalg::triangular_solve(x, packed, n, k, Triangle { lower: false, unit: false, ..lower });
+            }
+        })
+    }))
+}
+
+/// The product of the pivots of each matrix, or of their phases with the sum of the logarithms of their sizes.
+pub(crate) fn determinant(logarithm: bool, dtype: DType) -> Kernel {
+    for_field!(dtype, T => one(move |x| {
+        let (lead, n, _) = split(&x);
+        let f = factors::<T>(&dense::<T>(x)?);
+        let (mut d, mut logs) = (Vec::new(), Vec::new());
+        for b in 0..count(&lead) {
+            let odd = part(&f.pivots, b, n).iter().enumerate().filter(|&(k, &p)| k as i32 != p).count() % 2 == 1;
+            let start = T::real(if odd { -1.0 } else { 1.0 });
+            let pivots = (0..n).map(|k| part(&f.packed, b, n * n)[k * n + k]);
+            if logarithm {
+                let zero = <T as Field>::zero();
+                let phase = |z: T| if z == zero { zero } else { z.phase() };
+                d.push(pivots.clone().fold(start, |s, z| s * phase(z)));
+                logs.push(pivots.map(|z| libm::log(z.size())).sum::<f64>());
+            } else {
+                d.push(pivots.fold(start, |s, z| s * z));
+            }
+        }
+        let mut y: Results = smallvec![Tensor::from_vec(lead.clone(), d)];
+        if logarithm {
+            y.push(Tensor::from_vec(lead, logs));
+        }
+        Ok(y)
+    }))
+}
+
+pub(crate) fn qr(f: &Qr, dtype: DType) -> Kernel {
+    let complete = f.complete;
+    for_field!(dtype, T => one(move |x| {
+        let (lead, m, n) = split(&x);
+        let (all, k) = (count(&lead), if complete { m } else { m.min(n) });
+        let x = dense::<T>(x)?;
+        let zero = <T as Field>::zero();
+        let (mut q, mut r) = (vec![zero; all * m * k], vec![zero; all * k * n]);
+        for b in 0..all {
+            let (q, r) = (part_mut(&mut q, b, m * k), part_mut(&mut r, b, k * n));
+            linalg::qr(q, r, part(slice::<T>(&x), b, m * n), m, n, k);
+        }
+        Ok(smallvec![Tensor::from_vec(ending(&lead, &[m, k]), q), Tensor::from_vec(ending(&lead, &[k, n]), r)])
+    }))
+}
+
+pub(crate) fn eigh(f: &Eigh, dtype: DType) -> Kernel {
+    let vectors = f.vectors;
+    for_field!(dtype, T => one(move |x| {
+        let (lead, n, _) = split(&x);
+        let all = count(&lead);
+        let x = dense::<T>(x)?;
+        let mut w = vec![0.0f64; all * n];
+        let mut v = vec![<T as Field>::zero(); if vectors { all * n * n } else { 0 }];
+        for b in 0..all {
+            let v = vectors.then(|| part_mut(&mut v, b, n * n));
+            linalg::eigh(part_mut(&mut w, b, n), v, part(slice::<T>(&x), b, n * n), n, ANCHOR);
+        }
+        let mut y: Results = smallvec![Tensor::from_vec(ending(&lead, &[n]), w)];
+        if vectors {
+            y.push(Tensor::from_vec(ending(&lead, &[n, n]), v));
+        }
+        Ok(y)
+    }))
+}
+
+pub(crate) fn svd(f: &Svd, dtype: DType) -> Kernel {
+    let Svd { vectors, full } = *f;
+    for_field!(dtype, T => one(move |x| {
+        let (lead, m, n) = split(&x);
+        let (all, k) = (count(&lead), m.min(n));
+        let (p, q) = if full { (m, n) } else { (k, k) };
+        let x = dense::<T>(x)?;
+        let size = |n: usize| if vectors { all * n } else { 0 };
+        let zero = <T as Field>::zero();
+        let (mut u, mut v) = (vec![zero; size(m * p)], vec![zero; size(q * n)]);
+        let mut s = vec![0.0f64; all * k];
+        for b in 0..all {
+            let both = vectors.then(|| (part_mut(&mut u, b, m * p), part_mut(&mut v, b, q * n)));
+            let a = part(slice::<T>(&x), b, m * n);
+            linalg::svd(part_mut(&mut s, b, k), both, a, Shape { m, n, p, q }, ANCHOR);
+        }
+        let s = Tensor::from_vec(ending(&lead, &[k]), s);
+        if !vectors {
+            return Ok(smallvec![s]);
+        }
+        let (u, v) = (Tensor::from_vec(ending(&lead, &[m, p]), u), Tensor::from_vec(ending(&lead, &[q, n]), v));
+        Ok(Results::from_vec(vec![u, s, v]))
+    }))
+}
+
+pub(crate) fn eig(f: &Eig, dtype: DType) -> Kernel {
+    let vectors = f.vectors;
+    for_field!(dtype, T => one(move |x| {
+        let (lead, n, _) = split(&x);
+        let all = count(&lead);
+        let x = dense::<T>(x)?;
+        let zero = C128::default();
+        let (mut w, mut v) = (vec![zero; all * n], vec![zero; if vectors { all * n * n } else { 0 }]);
+        for b in 0..all {
+            let v = vectors.then(|| part_mut(&mut v, b, n * n));
+            let a = part(slice::<T>(&x), b, n * n);
+            linalg::eig(part_mut(&mut w, b, n), v, a, n, ANCHOR, |w| eig_order(w, dtype.epsilon()));
+        }
+        let mut y: Results = smallvec![Tensor::from_vec(ending(&lead, &[n]), w)];
+        if vectors {
+            y.push(Tensor::from_vec(ending(&lead, &[n, n]), v));
+        }
+        Ok(y)
+    }))
+}
+
+/// NaN where the condition does not hold.
+pub(crate) fn guard(_: &Guard, dtype: DType) -> Kernel {
+    crate::element::pick!(dtype, T => kernel(move |_, [x, ok]| {
+        let ok = ok.into_dense()?;
+        let ok = ok.as_slice::<bool>().expect("dense booleans");
+        if ok.iter().all(|&ok| ok) {
+            return Ok(x);
+        }
+        let each = (x.numel() / ok.len().max(1)).max(1);
+        let x = x.into_dense()?;
+        Tensor::build::<T>(x.shape().into(), |y| {
+            y.copy_from_slice(slice(&x));
+            let bad = y.chunks_exact_mut(each).zip(ok).filter(|(_, ok)| !**ok);
+            bad.for_each(|(part, _)| part.fill(Nan::NAN));
+        })
+    }); F16 cotangent_core::f16, BF16 cotangent_core::bf16, F32 f32, F64 f64, C64 cotangent_core::C64,
+        C128 cotangent_core::C128)
+}
+
+/// Types that have a NaN.
+trait Nan {
+    const NAN: Self;
+}
+
+macro_rules! nan {
+    ($($t:ty = $nan:expr;)*) => {$(impl Nan for $t { const NAN: $t = $nan; })*};
+}
+
+nan! {
+    cotangent_core::f16 = cotangent_core::f16::NAN;
+    cotangent_core::bf16 = cotangent_core::bf16::NAN;
+    f32 = f32::NAN;
+    f64 = f64::NAN;
+    cotangent_core::C64 = cotangent_core::C64::new(f32::NAN, f32::NAN);
+    C128 = C128::new(f64::NAN, f64::NAN);
+}
+
+/// A kernel of one operand and several results.
+fn one(f: impl Fn(Tensor) -> Result<Results> + Send + Sync + 'static) -> Kernel {
+    Box::new(move |_, x: Operands| f(x.into_iter().next().expect("the type rule asks for an operand")))
+}

@@ -1,0 +1,123 @@
+//! The element types of linear algebra: real and complex, in double precision. Single precision is computed in double and
+//! rounded once: half the code, and as exact as the type can hold.
+
+use faer::MatRef;
+use faer::linalg::solvers::Eigen;
+use faer::traits::ComplexField;
+use num_complex::Complex;
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+type C = Complex<f64>;
+
+/// Eigenvalues, and eigenvectors one after the other.
+pub type Pairs = (Vec<C>, Vec<C>);
+
+/// A number that matrices are factored in.
+pub trait Field:
+    ComplexField<Real = f64>
+    + Copy
+    + Default
+    + PartialEq
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+{
+    /// Not a real type.
+    const COMPLEX: bool;
+    /// Zero.
+    fn zero() -> Self {
+        Self::default()
+    }
+    /// NaN in every part.
+    fn nan() -> Self;
+    /// A real number.
+    fn real(x: f64) -> Self;
+    /// The real part.
+    fn re(self) -> f64;
+    /// The complex conjugate.
+    fn conjugate(self) -> Self;
+    /// Half of it.
+    fn half(self) -> Self;
+    /// The magnitude.
+    fn size(self) -> f64;
+    /// The square root of the real part.
+    fn root(self) -> Self {
+        Self::real(self.re().sqrt())
+    }
+    /// It divided by its magnitude; 1 for zero.
+    fn phase(self) -> Self;
+    /// Every part is finite.
+    fn finite(self) -> bool;
+    /// Eigenvalues and eigenvectors of a square matrix; `None`: no convergence.
+    fn eigen(a: &[Self], n: usize) -> Option<Pairs>;
+}
+
+impl Field for f64 {
+    const COMPLEX: bool = false;
+    fn nan() -> f64 {
+        f64::NAN
+    }
+    fn real(x: f64) -> f64 {
+        x
+    }
+    fn re(self) -> f64 {
+        self
+    }
+    fn conjugate(self) -> f64 {
+        self
+    }
+    fn half(self) -> f64 {
+        0.5 * self
+    }
+    fn size(self) -> f64 {
+        f64::abs(self)
+    }
+    fn phase(self) -> f64 {
+        if self < 0.0 { -1.0 } else { 1.0 }
+    }
+    fn finite(self) -> bool {
+        f64::is_finite(self)
+    }
+    fn eigen(a: &[f64], n: usize) -> Option<Pairs> {
+        unpack(Eigen::new_from_real(MatRef::from_row_major_slice(a, n, n)).ok()?, n)
+    }
+}
+
+impl Field for C {
+    const COMPLEX: bool = true;
+    fn nan() -> C {
+        C::new(f64::NAN, f64::NAN)
+    }
+    fn real(x: f64) -> C {
+        C::new(x, 0.0)
+    }
+    fn re(self) -> f64 {
+        self.re
+    }
+    fn conjugate(self) -> C {
+        self.conj()
+    }
+    fn half(self) -> C {
+        self * 0.5
+    }
+    fn size(self) -> f64 {
+        self.norm()
+    }
+    fn phase(self) -> C {
+        let size = self.norm();
+        if size > 0.0 { self / size } else { C::new(1.0, 0.0) }
+    }
+    fn finite(self) -> bool {
+        self.re.is_finite() && self.im.is_finite()
+    }
+    fn eigen(a: &[C], n: usize) -> Option<Pairs> {
+        unpack(Eigen::new(MatRef::from_row_major_slice(a, n, n)).ok()?, n)
+    }
+}
+
+fn unpack(e: Eigen<f64>, n: usize) -> Option<Pairs> {
+    let (s, u) = (e.S().column_vector(), e.U());
+    Some(((0..n).map(|j| s[j]).collect(), (0..n * n).map(|k| u[(k % n, k / n)]).collect()))
+}
