@@ -408,6 +408,44 @@ fn a_mantissa_has_the_derivative_of_a_scaled_number() {
 }
 
 #[test]
+fn complex_numbers_are_sorted_by_their_parts() {
+    let parts = |v: &str, k: usize| {
+        format!(
+            "%{k} = stablehlo.real {v} : (tensor<complex<f64>>) -> tensor<f64>
+    %{} = stablehlo.imag {v} : (tensor<complex<f64>>) -> tensor<f64>",
+            k + 1
+        )
+    };
+    let compare = |c: &str, a: usize, b: usize, order: &str| {
+        format!("stablehlo.compare {c}, %{a}, %{b}, {order} : (tensor<f64>, tensor<f64>) -> tensor<i1>")
+    };
+    let text = format!(
+        "func.func @main(%x: tensor<3xcomplex<f64>>) -> tensor<3xf64> {{
+  %s = \"stablehlo.sort\"(%x) <{{dimension = 0 : i64, is_stable = true}}> ({{
+  ^bb0(%a: tensor<complex<f64>>, %b: tensor<complex<f64>>):
+    {}
+    {}
+    %p = {}
+    %q = {}
+    %r = {}
+    %t = stablehlo.and %q, %r : tensor<i1>
+    %u = stablehlo.or %p, %t : tensor<i1>
+    stablehlo.return %u : tensor<i1>
+  }}) : (tensor<3xcomplex<f64>>) -> tensor<3xcomplex<f64>>
+  %i = stablehlo.imag %s : (tensor<3xcomplex<f64>>) -> tensor<3xf64>
+  return %i : tensor<3xf64>
+}}",
+        parts("%a", 1),
+        parts("%b", 3),
+        compare("LT", 1, 3, "TOTALORDER"),
+        compare("EQ", 1, 3, "FLOAT"),
+        compare("LT", 2, 4, "TOTALORDER"),
+    );
+    let z = |re: f64, im: f64| cotangent_core::C128::new(re, im);
+    assert_eq!(run(&text, &[Array::vector(vec![z(1.0, 5.0), z(0.0, 7.0), z(1.0, -2.0)])]), [7.0, -2.0, 5.0]);
+}
+
+#[test]
 fn a_scatter_may_have_any_body() {
     let text = "func.func @main(%x: tensor<3xf64>, %i: tensor<4x1xi32>, %u: tensor<4xf64>) -> tensor<3xf64> {
   %k = stablehlo.constant dense<2.0> : tensor<f64>

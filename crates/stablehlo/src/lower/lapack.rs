@@ -195,7 +195,9 @@ fn sytrd(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     );
     let number = |v: Val| if cx.ty(v).dtype.is_complex() { cx.real(v) } else { v };
     let diagonal = |v: Val| cx.convert(number(cx.diagonal(v)), real);
-    Ok(Vals::from_slice(&[packed, diagonal(packed), diagonal(below), taus, fine(f, op, 4)?]))
+    // The other triangle is left as it is.
+    let kept = cx.add(cx.tril(packed, 0), cx.triu(a, 1));
+    Ok(Vals::from_slice(&[kept, diagonal(packed), diagonal(below), taus, fine(f, op, 4)?]))
 }
 
 /// The first columns of the product of reflectors.

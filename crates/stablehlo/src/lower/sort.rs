@@ -17,10 +17,24 @@ use cotangent_core::primitive::Vals;
 use cotangent_core::{Dim, Emit, Result, Val, bail};
 use rustc_hash::FxHashMap;
 
-pub const TABLE: &[Row] = &[("sort", By(sort)), ("top_k", By(top_k)), ("topk", By(top_k)), ("TopK", By(top_k))];
+pub const TABLE: &[Row] = &[
+    ("sort", By(sort)),
+    ("top_k", By(top_k)),
+    ("topk", By(top_k)),
+    ("TopK", By(top_k)),
+    ("ApproxTopK", By(approx_top_k)),
+];
 
-/// A key: the operand, and whether it descends.
-type Key = (usize, bool);
+/// What is compared of an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Whole,
+    Real,
+    Imaginary,
+}
+
+/// A key: the operand, what of it, and whether it descends.
+type Key = (usize, Part, bool);
 
 /// The operations of a comparator by result.
 struct Comparator<'o, 't> {
@@ -55,10 +69,15 @@ impl<'o, 't> Comparator<'o, 't> {
         }
     }
 
-    /// The parameter that a value is, but for zeros and NaN made alike.
-    fn param(&self, v: Id) -> Option<Id> {
+    /// The parameter that a value is, or a part of it, but for zeros and NaN made alike.
+    fn param(&self, v: Id) -> Option<(Id, Part)> {
         if (self.first..self.first + self.params).contains(&v) {
-            return Some(v - self.first);
+            return Some((v - self.first, Part::Whole));
+        }
+        if let Some((name @ ("real" | "imag"), op)) = self.op(v) {
+            let (of, whole) = self.param(*op.operands.first()?)?;
+            let part = if name == "real" { Part::Real } else { Part::Imaginary };
+            return (whole == Part::Whole).then_some((of, part));
         }
         let ("select", op) = self.op(v)? else { return None };
         let &[p, alike, other] = &op.operands[..] else { return None };
@@ -74,13 +93,13 @@ impl<'o, 't> Comparator<'o, 't> {
     }
 
     /// The key that a comparison is of, and how it compares.
-    fn comparison(&self, v: Id) -> Option<(usize, Comparison)> {
+    fn comparison(&self, v: Id) -> Option<(usize, Part, Comparison)> {
         let ("compare", op) = self.op(v)? else { return None };
         let &[x, y] = &op.operands[..] else { return None };
-        let (x, y, c) = (self.param(x)?, self.param(y)?, direction(op).ok()?);
-        match (x / 2 == y / 2, x % 2, y % 2) {
-            (true, 0, 1) => Some((x as usize / 2, c)),
-            (true, 1, 0) => Some((x as usize / 2, flipped(c))),
+        let ((x, part), (y, other), c) = (self.param(x)?, self.param(y)?, direction(op).ok()?);
+        match (x / 2 == y / 2 && part == other, x % 2, y % 2) {
+            (true, 0, 1) => Some((x as usize / 2, part, c)),
+            (true, 1, 0) => Some((x as usize / 2, part, flipped(c))),
             _ => None,
         }
     }
@@ -99,7 +118,7 @@ impl<'o, 't> Comparator<'o, 't> {
             let key = self.strict(less)?;
             let ("and", both) = self.op(rest)? else { return None };
             let &[p, q] = &both.operands[..] else { return None };
-            let equal = |v: Id| self.comparison(v) == Some((key.0, Comparison::Eq));
+            let equal = |v: Id| self.comparison(v) == Some((key.0, key.1, Comparison::Eq));
             out.push(key);
             v = if equal(p) {
                 q
@@ -113,8 +132,8 @@ impl<'o, 't> Comparator<'o, 't> {
 
     fn strict(&self, v: Id) -> Option<Key> {
         match self.comparison(v)? {
-            (k, Comparison::Lt | Comparison::Le) => Some((k, false)),
-            (k, Comparison::Gt | Comparison::Ge) => Some((k, true)),
+            (k, part, Comparison::Lt | Comparison::Le) => Some((k, part, false)),
+            (k, part, Comparison::Gt | Comparison::Ge) => Some((k, part, true)),
             _ => None,
         }
     }
@@ -154,10 +173,14 @@ fn sort(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 
 /// `x` sorted by keys.
 fn sorted(cx: &dyn Emit, x: &[Val], axis: usize, keys: &[Key]) -> Vals {
-    let descending = keys.iter().all(|k| k.1);
+    let descending = keys.iter().all(|k| k.2);
     let mut by = Vec::new();
-    for &(k, down) in keys {
-        let v = x[k];
+    for &(k, part, down) in keys {
+        let v = match part {
+            Part::Whole => x[k],
+            Part::Real => cx.real(x[k]),
+            Part::Imaginary => cx.imag(x[k]),
+        };
         let dtype = cx.ty(v).dtype;
         let turned = |v: Val| if dtype.is_float() { cx.neg(v) } else { cx.not(v) };
         if down && dtype.is_float() {
@@ -194,6 +217,35 @@ fn top_k(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     };
     let smallest = op.attr("mhlo.attributes").and_then(|a| a.get("largest")).and_then(Attr::bool) == Some(false);
     let place = cx.iota(&ty.with_dtype(places.dtype), axis);
-    let y = sorted(cx, &[x, place], axis, &[(0, !smallest)]);
+    let y = sorted(cx, &[x, place], axis, &[(0, Part::Whole, !smallest)]);
     Ok(y.into_iter().map(|v| cx.slice_axis(v, axis, 0usize, k)).collect())
+}
+
+/// The `top_k` first of several operands by the comparator that it calls, of the first one.
+fn approx_top_k(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let all = f.operands(op)?;
+    let setting = |name: &str| {
+        let a =
+            ["mhlo.backend_config", "backend_config"].iter().find_map(|p| op.attr(p)?.get(name)).and_then(Attr::int);
+        a.and_then(|n| usize::try_from(n).ok()).ok_or_else(|| attribute(op, name, "a number that is not negative"))
+    };
+    let (k, axis) = (setting("top_k")?, setting("reduction_dim")?);
+    let called = match op.attr("called_computations") {
+        Some(Attr::List(l)) => l.first().and_then(Attr::word),
+        _ => None,
+    };
+    let body = f.lowering.text.functions.iter().find(|g| Some(&*g.name) == called).and_then(|g| g.body.as_ref());
+    let first = body.and_then(|b| b.ops.iter().find(|o| o.name == "stablehlo.compare"));
+    let down = match first.map(direction).transpose()? {
+        Some(Comparison::Gt | Comparison::Ge) => true,
+        Some(Comparison::Lt | Comparison::Le) => false,
+        _ => return Err(attribute(op, "called_computations", "a function that compares its first two parameters")),
+    };
+    let x = &all[..all.len() / 2];
+    let rank = x.first().map_or(0, |&v| f.cx().ty(v).rank());
+    if axis >= rank {
+        return Err(attribute(op, "reduction_dim", "an axis of the operand"));
+    }
+    let y = sorted(f.cx(), x, axis, &[(0, Part::Whole, down)]);
+    Ok(y.into_iter().map(|v| f.cx().slice_axis(v, axis, 0usize, k)).collect())
 }
