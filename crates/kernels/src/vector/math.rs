@@ -109,13 +109,20 @@ pub(super) fn cosh<W: V>(x: W) -> W {
 #[inline(always)]
 pub(super) fn tanh<W: V>(x: W) -> W {
     let a = clamp(x.abs(), W::E::EXPM1_RANGE.0, W::E::TANH_ONE);
-    // (e^2a - 1) / 2
-    let h = expm1_over(a.add(a), 1.0);
+    // (e^2a - 1) / 2, in two parts where these matter.
+    let (n, q) = exp_parts(a.add(a));
+    let s = pow2(n.sub(k(1.0)));
+    let rest = s.sub(k(0.5));
+    let h = s.fma(q, rest);
+    let small = h.lt(k(1.0));
+    let h_low = W::select(small, s.fma(q, rest.sub(h)), k(0.0));
     let d = h.add(k(1.0));
-    let lost = W::select(h.lt(k(1.0)), h.sub(d.sub(k(1.0))), k(0.0));
-    // h / (d + lost), by 1/d = 1 - h/d.
+    let lost = W::select(small, h.sub(d.sub(k(1.0))), k(0.0));
+    // (h + h_low) / (d + lost + h_low), by 1/d = 1 - h/d.
     let y = h.div(d);
-    y.mul(y.sub(k(1.0))).fma(lost, y).or(x.sign_of())
+    let inverse = k::<W>(1.0).sub(y);
+    let tail = h_low.mul(inverse).sub(y.mul(lost));
+    inverse.fma(tail, y).or(x.sign_of())
 }
 
 #[inline(always)]
