@@ -67,7 +67,7 @@ impl<T: FftNum> Transforms<T> {
             line.copy_from_slice(x);
             line[1..].iter_mut().for_each(|z| *z = *z * half);
             line[0].im = T::zero();
-            if n % 2 == 0 {
+            if n.is_multiple_of(2) {
                 line[n / 2] = Complex::new(x[n / 2].re, T::zero());
             }
             plan.process_with_scratch(&mut line, y, &mut scratch).expect("lines of the plan's length, with real ends");

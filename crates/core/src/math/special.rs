@@ -146,8 +146,11 @@ fn density(a: f64, x: f64, order: u32) -> Jet {
 
 /// The derivative of this order in `a` of `x^(a-1) e^-x / gamma(a)`, the density of the gamma distribution.
 pub fn gamma_density(order: u32, a: f64, x: f64) -> f64 {
-    if a.is_nan() || !(x >= 0.0) || x == f64::INFINITY || a == f64::INFINITY {
-        return if x >= 0.0 && !a.is_nan() { 0.0 } else { f64::NAN };
+    if a.is_nan() || x.is_nan() || x < 0.0 {
+        return f64::NAN;
+    }
+    if a == f64::INFINITY || x == f64::INFINITY {
+        return 0.0;
     }
     let m = (order as usize, 0);
     // Nobody needs it there, and every unit of a is a step.
