@@ -12,8 +12,8 @@
 use super::{Composite, operands};
 use crate::dtype::DType;
 use crate::emit::Emit;
-use crate::ops::Comparison;
 use crate::ops::linalg::DEGENERATE;
+use crate::ops::{Bounds, Comparison};
 use crate::primitive::Val;
 use crate::shape::{Dim, Type};
 use crate::transform::{self, AdContext};
@@ -224,8 +224,9 @@ impl dyn Emit + '_ {
             return vec![Val::POISON; 3];
         }
         let keep = self.convert(self.counts(d[1], a, rtol), DType::I64);
-        let rank = self.extent_of(self.reduce_sum(keep, &[0]), "rank");
-        let first = |x: Val, axis: usize| self.slice_axis(x, axis, 0, rank.clone());
+        // Taken at these positions, not sliced: what has the extent then depends on what decides it.
+        let positions = self.count(self.reduce_sum(keep, &[0]), "rank");
+        let first = |x: Val, axis: usize| self.take(x, positions, axis, Bounds::Clip);
         vec![first(d[0], 1), first(d[1], 0), first(d[2], 0)]
     }
 }

@@ -76,11 +76,9 @@ impl Primitive for Count {
 }
 
 impl dyn Emit + '_ {
-    /// The extent that a number (`i64`, of rank 0) says when it runs.
-    pub fn extent_of(&self, n: Val, base: &str) -> Dim {
-        let extent = self.fresh_sym(base);
-        self.op(Count { extent: extent.clone() }, &[n]);
-        Dim::sym(&extent)
+    /// The numbers `0 .. n` for an `n` (`i64`, of rank 0) that is known when it runs; their extent gets a new name.
+    pub fn count(&self, n: Val, base: &str) -> Val {
+        self.op(Count { extent: self.fresh_sym(base) }, &[n])
     }
 }
 
