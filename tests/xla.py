@@ -13,6 +13,7 @@ try:
     import jax
     import jax.extend.backend
     from jaxlib import _jax as xla
+    from jaxlib import lapack
     from jaxlib.mlir import ir
     from jax._src.interpreters import mlir as jax_mlir
 except ImportError as e:
@@ -20,6 +21,8 @@ except ImportError as e:
     sys.exit(0)
 
 jax.config.update("jax_enable_x64", True)
+# Routines of LAPACK are found when they are first asked for.
+lapack.prepare_lapack_call("getrf_ffi", np.dtype(np.float64))
 ROOT = pathlib.Path(__file__).parent.parent
 
 
