@@ -231,7 +231,7 @@ fn what_does_not_converge_is_said() {
 
 #[test]
 fn mistakes_are_errors_at_once() {
-    let code = |r: Result<T>| r.err().expect("an error").code();
+    let code = |r: Result<T>| r.expect_err("an error").code();
     assert_eq!(code(root(|x: T| x.reshape(&[1, 2]), vec(&[1.0, 2.0]))), Code::CarryMismatch);
     assert_eq!(code(root(|x: T| x, T::scalar(3i64))), Code::DTypeMismatch);
     assert_eq!(code(argmin(|x: T| &x * 2.0, vec(&[1.0, 2.0]))), Code::NonScalarOutput);
