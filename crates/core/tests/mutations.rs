@@ -4,7 +4,7 @@
 
 use cotangent_core::check::Rng;
 use cotangent_core::text::Program;
-use cotangent_core::{AdContext, Loc};
+use cotangent_core::{AdContext, Loc, verify};
 use std::path::{Path, PathBuf};
 
 fn files(folder: &str) -> Vec<(PathBuf, String)> {
@@ -32,6 +32,7 @@ fn survives(text: &str) -> bool {
     let again = Program::parse(&once, None).unwrap_or_else(|e| panic!("canonical text is not read: {e}\n{once}"));
     assert_eq!(once, again.to_string());
     if let Ok(derived) = program.derive(&AdContext::default()) {
+        derived.modules().for_each(|f| verify(f).unwrap_or_else(|e| panic!("{e}\n{derived}")));
         let text = derived.to_string();
         Program::parse(&text, None).unwrap_or_else(|e| panic!("derived text is not read: {e}\n{text}"));
     }

@@ -13,6 +13,7 @@ use crate::graph::{Builder, Function, unbound};
 use crate::primitive::Val;
 use crate::rewrite::dce_keeping;
 use crate::shape::{Dim, Shape, Type};
+use rustc_hash::FxHashSet;
 use std::cell::RefCell;
 
 /// What to differentiate with respect to: values of the function, arguments or not, in the order of the results.
@@ -55,13 +56,28 @@ fn check_wrt(f: &Function, wrt: Wrt<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A fresh name for a derived argument, readable and not taken.
-fn fresh_name(f: &Function, prefix: &str, of: Val, i: usize) -> String {
-    let mut name = f.name_of(of).map_or_else(|| format!("{prefix}{i}"), |n| format!("{prefix}{n}"));
-    while f.find(&name).is_some() {
-        name.push('_');
+/// Fresh names for derived arguments, readable: the prefix and the name or position of what they belong to.
+struct Names<'f> {
+    f: &'f Function,
+    prefix: &'static str,
+    taken: FxHashSet<String>,
+}
+
+impl<'f> Names<'f> {
+    fn new(f: &'f Function, prefix: &'static str) -> Names<'f> {
+        Names { f, prefix, taken: FxHashSet::default() }
     }
-    name
+
+    /// A value may stand in several positions.
+    fn next(&mut self, of: Val, i: usize) -> String {
+        let (f, prefix) = (self.f, self.prefix);
+        let mut name = f.name_of(of).map_or_else(|| format!("{prefix}{i}"), |n| format!("{prefix}{n}"));
+        while f.find(&name).is_some() || self.taken.contains(&name) {
+            name.push('_');
+        }
+        self.taken.insert(name.clone());
+        name
+    }
 }
 
 /// Copies the parameters of `f` into `b`.
@@ -92,8 +108,9 @@ pub fn jvp_derived(ad: &AdContext, f: &Function, wrt: Wrt<'_>, primal: bool) -> 
     let b = Builder::deriving(&format!("{}_jvp", f.name), &ad.session(), &[f]);
     let cx: &dyn Emit = &b;
     let args = params_of(&b, f);
+    let mut names = Names::new(f, "t_");
     let seeds: Vec<(Val, Val)> =
-        wrt.iter().enumerate().map(|(i, &v)| (v, b.param(f.ty(v).clone(), Some(&fresh_name(f, "t_", v, i))))).collect();
+        wrt.iter().enumerate().map(|(i, &v)| (v, b.param(f.ty(v).clone(), Some(&names.next(v, i))))).collect();
     let wanted: Option<Vec<bool>> =
         (!primal).then(|| f.results().iter().map(|&r| f.ty(r).dtype.has_tangent()).collect());
     let bodies = f.eqns().iter().any(|e| !e.op.regions().is_empty());
@@ -158,10 +175,10 @@ pub fn vjp_derived(
     let b = Builder::deriving(&format!("{}_{suffix}", f.name), &ad.session(), &[f]);
     let cx: &dyn Emit = &b;
     let args = params_of(&b, f);
-    let mut cts: Vec<Option<Val>> = Vec::new();
+    let (mut cts, mut names): (Vec<Option<Val>>, _) = (Vec::new(), Names::new(f, "ct_"));
     for (k, &r) in f.results().iter().enumerate() {
         let ct = f.ty(r).dtype.has_tangent() && seed == Seed::Argument;
-        cts.push(ct.then(|| b.param(f.ty(r).clone(), Some(&fresh_name(f, "ct_", r, k)))));
+        cts.push(ct.then(|| b.param(f.ty(r).clone(), Some(&names.next(r, k)))));
     }
     let program = RefCell::new(LinearProgram::default());
     let seeds: Vec<(Val, Lv)> = wrt.iter().map(|&v| (v, program.borrow_mut().input(f.ty(v).clone()))).collect();
