@@ -61,9 +61,9 @@ pub fn main() -> Result<()> {
     let rt = EagerRuntime::new();
     let x = rt.variable_from(Tensor::from_vec_row_major(vec![2, 2], vec![4.0, 0.0, 0.0, 9.0])?)?;
     x.cholesky()?.sum()?.backward()?;
-    close(&*x.grad()?.expect("backward reached it"), &[0.25, 0.25, 0.25, 1.0 / 6.0])?;
+    close(&x.grad()?.expect("backward reached it"), &[0.25, 0.25, 0.25, 1.0 / 6.0])?;
     let bad = Tensor::from_vec_row_major(vec![2, 2], vec![1.0, 2.0, 2.0, 1.0])?;
-    let e = LinalgBackend::cholesky(&mut CpuBackend::new(), &bad).err().expect("not positive definite");
+    let e = LinalgBackend::cholesky(&mut CpuBackend::new(), &bad).expect_err("not positive definite");
     println!("{e}");
     assert_eq!(e.code(), Code::NotPositiveDefinite);
     Ok(())

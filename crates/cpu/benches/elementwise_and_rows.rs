@@ -78,7 +78,7 @@ fn main() {
         ("layer norm", |cx, x| cx.layer_norm(x, None, None, &[1], 1e-5)),
     ];
     for (name, f) in rows {
-        measure(name, simplify(&build(&[matrix.clone()], |cx, x| f(cx, x[0]))), std::slice::from_ref(&x));
+        measure(name, simplify(&build(std::slice::from_ref(&matrix), |cx, x| f(cx, x[0]))), std::slice::from_ref(&x));
         let types = [matrix.clone(), row.clone()];
         let loss = build(&types, |cx, x| {
             let y = f(cx, x[0]);

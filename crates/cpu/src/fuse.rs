@@ -109,17 +109,17 @@ impl<'f> Fusion<'f> {
         if let Some(literal) = self.splat(v) {
             return Read::Literal(literal);
         }
-        if let Some(e) = self.eqn(v) {
-            if let Op::BroadcastInDim(b) = &e.op {
-                let x = self.f.operands(e)[0];
-                if let Some(literal) = self.splat(x) {
-                    return Read::Literal(literal);
-                }
-                // Of the same shape it could be in the group that reads it.
-                let other = self.f.ty(x).shape != self.f.ty(v).shape;
-                if other && !needs_check(self.f, e, &[self.f.ty(x).clone()]) {
-                    return Read::Value((x, Some(b.dims.clone())));
-                }
+        if let Some(e) = self.eqn(v)
+            && let Op::BroadcastInDim(b) = &e.op
+        {
+            let x = self.f.operands(e)[0];
+            if let Some(literal) = self.splat(x) {
+                return Read::Literal(literal);
+            }
+            // Of the same shape it could be in the group that reads it.
+            let other = self.f.ty(x).shape != self.f.ty(v).shape;
+            if other && !needs_check(self.f, e, &[self.f.ty(x).clone()]) {
+                return Read::Value((x, Some(b.dims.clone())));
             }
         }
         Read::Value((v, None))

@@ -122,9 +122,9 @@ pub fn qr<T: Field>(q: &mut [T], r: &mut [T], a: &[T], m: usize, n: usize, k: us
     if T::COMPLEX {
         for d in 0..k.min(n) {
             let phase = r[d * n + d].phase();
-            r[d * n + d..(d + 1) * n].iter_mut().for_each(|x| *x = *x * phase.conjugate());
+            r[d * n + d..(d + 1) * n].iter_mut().for_each(|x| *x *= phase.conjugate());
             r[d * n + d] = T::real(r[d * n + d].re());
-            (0..m).for_each(|i| from[(i, d)] = from[(i, d)] * phase);
+            (0..m).for_each(|i| from[(i, d)] *= phase);
         }
     }
     write(q, from.as_ref());

@@ -8,7 +8,7 @@ pub(super) fn cholesky<T: Field>(l: &mut [T], n: usize) -> bool {
         for j in 0..=i {
             let mut rest = l[i * n + j];
             for k in 0..j {
-                rest = rest - l[i * n + k] * l[j * n + k].conjugate();
+                rest -= l[i * n + k] * l[j * n + k].conjugate();
             }
             l[i * n + j] = if i == j { rest.root() } else { rest / l[j * n + j] };
         }
@@ -44,7 +44,7 @@ pub(super) fn lu<T: Field>(a: &mut [T], pivots: &mut [i32], perm: &mut [i32], m:
             let f = r[k] / pivot;
             r[k] = f;
             for (x, &u) in r[k + 1..].iter_mut().zip(&row[k + 1..]) {
-                *x = *x - f * u;
+                *x -= f * u;
             }
         }
     }
@@ -67,12 +67,12 @@ pub(super) fn triangular_solve<T: Field>(b: &mut [T], a: &[T], rows: usize, colu
         for k in known {
             let f = at(i, k);
             for j in 0..count {
-                b[i * step + j * next] = b[i * step + j * next] - f * b[k * step + j * next];
+                b[i * step + j * next] -= f * b[k * step + j * next];
             }
         }
         if !how.unit {
             let d = at(i, i);
-            (0..count).for_each(|j| b[i * step + j * next] = b[i * step + j * next] / d);
+            (0..count).for_each(|j| b[i * step + j * next] /= d);
         }
     }
 }

@@ -17,7 +17,7 @@ fn phase<T: Field>(column: impl Iterator<Item = T> + Clone, anchor: f64) -> T {
 
 fn turn<T: Field>(x: &mut Mat<T>, j: usize, phase: T) {
     let by = phase.conjugate();
-    (0..x.nrows()).for_each(|i| x[(i, j)] = x[(i, j)] * by);
+    (0..x.nrows()).for_each(|i| x[(i, j)] *= by);
 }
 
 fn anchored<T: Field>(x: &Mat<T>, j: usize, anchor: f64) -> T {
@@ -105,7 +105,7 @@ pub fn svd<T: Field>(s: &mut [f64], vectors: Option<(&mut [T], &mut [T])>, a: &[
     }
     let zero = s.first().map_or(0.0, |&x| x * f64::EPSILON * m.max(n) as f64);
     for j in 0..p.max(q) {
-        if j < k && s[j] > zero {
+        if s.get(j).is_some_and(|&x| x > zero) {
             let by = anchored(&u, j, anchor);
             turn(&mut u, j, by);
             turn(&mut v, j, by);

@@ -54,7 +54,7 @@ fn factors<T: Field>(make: impl Fn(f64, f64) -> T + Copy, tolerance: f64) {
 
         // Hermitian and positive definite.
         let mut h = product(&a, &adjoint(&a, m, n), m, n, m);
-        (0..m).for_each(|i| h[i * m + i] = h[i * m + i] + T::real(1.0));
+        (0..m).for_each(|i| h[i * m + i] += T::real(1.0));
         let mut l = vec![T::zero(); m * m];
         cholesky(&mut l, &h, m);
         near(&product(&l, &adjoint(&l, m, m), m, m, m), &h, 10.0 * tolerance);

@@ -140,7 +140,7 @@ pub(super) fn logistic<W: V>(x: W) -> W {
 /// A positive normal number as `2^e m`, `m` in `[√½, √2)`.
 #[inline(always)]
 fn split<W: V>(x: W) -> (W, W) {
-    let biased = x.bits_add(c(W::E::ONE_MINUS_SQRT_HALF)).from_exponent();
+    let biased = x.bits_add(c(W::E::ONE_MINUS_SQRT_HALF)).exponent_bits();
     let e = biased.or(c(W::E::INTEGER)).sub(c(W::E::INTEGER_BIAS));
     let m = x.bits_add(k(1.0)).bits_sub(biased.to_exponent());
     (e, m)

@@ -69,7 +69,7 @@ pub(crate) trait V: Copy {
     fn bits_sub(self, b: Self) -> Self;
     /// The bits shifted by the width of the fraction, zeros coming in.
     fn to_exponent(self) -> Self;
-    fn from_exponent(self) -> Self;
+    fn exponent_bits(self) -> Self;
 
     fn lt(self, b: Self) -> Self::M;
     fn le(self, b: Self) -> Self::M;

@@ -136,7 +136,7 @@ macro_rules! portable {
                 self.map(|a| <$t>::from_bits(a.to_bits() << $fraction))
             }
             #[inline(always)]
-            fn from_exponent(self) -> Self {
+            fn exponent_bits(self) -> Self {
                 self.map(|a| <$t>::from_bits(a.to_bits() >> $fraction))
             }
             #[inline(always)]

@@ -43,7 +43,7 @@ fn doubles(n: usize, random: &mut Random) -> Vec<f64> {
         1e-300,
         0.46875,
         0.4375,
-        0.7071067811865476,
+        std::f64::consts::FRAC_1_SQRT_2,
         1e22,
         1048576.5,
     ];

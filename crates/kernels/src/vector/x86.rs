@@ -83,7 +83,7 @@ impl V for Avx2<f32> {
         bits_add(b) = _mm256_add_epi32;
         bits_sub(b) = _mm256_sub_epi32;
         to_exponent() = _mm256_slli_epi32(23);
-        from_exponent() = _mm256_srli_epi32(23);
+        exponent_bits() = _mm256_srli_epi32(23);
     }
     #[inline(always)]
     fn lt(self, b: Self) -> __m256 {
@@ -166,7 +166,7 @@ impl V for Avx2<f64> {
         bits_add(b) = _mm256_add_epi64;
         bits_sub(b) = _mm256_sub_epi64;
         to_exponent() = _mm256_slli_epi64(52);
-        from_exponent() = _mm256_srli_epi64(52);
+        exponent_bits() = _mm256_srli_epi64(52);
     }
     #[inline(always)]
     fn lt(self, b: Self) -> __m256d {
@@ -249,7 +249,7 @@ impl V for Avx512<f32> {
         bits_add(b) = _mm512_add_epi32;
         bits_sub(b) = _mm512_sub_epi32;
         to_exponent() = _mm512_slli_epi32(23);
-        from_exponent() = _mm512_srli_epi32(23);
+        exponent_bits() = _mm512_srli_epi32(23);
     }
     #[inline(always)]
     fn lt(self, b: Self) -> __mmask16 {
@@ -332,7 +332,7 @@ impl V for Avx512<f64> {
         bits_add(b) = _mm512_add_epi64;
         bits_sub(b) = _mm512_sub_epi64;
         to_exponent() = _mm512_slli_epi64(52);
-        from_exponent() = _mm512_srli_epi64(52);
+        exponent_bits() = _mm512_srli_epi64(52);
     }
     #[inline(always)]
     fn lt(self, b: Self) -> __mmask8 {

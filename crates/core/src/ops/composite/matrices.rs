@@ -119,7 +119,7 @@ pub(super) static TABLE: &[Composite] = &[
 /// Coefficients of the Padé approximants of the exponential, and the norm up to which they are exact to rounding
 /// (Higham, The scaling and squaring method for the matrix exponential revisited, 2005).
 const PADE_7: (&[f64], f64) =
-    (&[17297280.0, 8648640.0, 1995840.0, 277200.0, 25200.0, 1512.0, 56.0, 1.0], 3.925724783138660);
+    (&[17297280.0, 8648640.0, 1995840.0, 277200.0, 25200.0, 1512.0, 56.0, 1.0], 3.92572478313866);
 const PADE_13: (&[f64], f64) = (
     &[
         64764752532480000.0,

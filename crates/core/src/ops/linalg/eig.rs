@@ -96,7 +96,7 @@ fn schur(a: &Matrix) -> Option<(Matrix, Matrix)> {
 fn shift(t: &Matrix, end: usize, steps: usize) -> C128 {
     let (a, b) = (t[(end - 2, end - 2)], t[(end - 2, end - 1)]);
     let (c, d) = (t[(end - 1, end - 2)], t[(end - 1, end - 1)]);
-    if steps % 10 == 0 || (steps == 1 && c == ZERO) {
+    if steps.is_multiple_of(10) || (steps == 1 && c == ZERO) {
         return d + C128::new(b.norm() + c.norm(), 0.5 * c.norm() + 0.1 * a.norm());
     }
     let half = (a - d) * 0.5;

@@ -125,7 +125,7 @@ impl Primitive for Lu {
         let Some(t) = t[0] else { return Ok((y, vec![None; 3])) };
         let (packed, perm) = (y[0], y[2]);
         let ty = cx.ty(packed);
-        let &[.., ref m, ref n] = &ty.shape[..] else { return Ok((y, vec![None; 3])) };
+        let [.., m, n] = &ty.shape[..] else { return Ok((y, vec![None; 3])) };
         let (l, u) = (cx.filled(packed, m, true), cx.filled(packed, n, false));
         let moved = cx.apply1(rows(ty.rank(), n), &[t.into(), perm.into()]);
         let inner = cx.apply1(TriangularSolve { unit: true, ..TriangularSolve::default() }, &[l.into(), moved.into()]);
