@@ -1,3 +1,5 @@
+//! Factorisations put together again, and bad matrices refused.
+
 use super::*;
 use crate::testing::Random;
 use num_complex::Complex;
