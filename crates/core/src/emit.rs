@@ -4,7 +4,7 @@
 //! formula reads as a formula: `cx.mul(x, cx.cos(y))`.
 
 use crate::error::{Error, Loc};
-use crate::graph::{Builder, Function, Rename};
+use crate::graph::{Builder, Eqn, Function, Rename};
 use crate::ops::Op;
 use crate::primitive::{Val, Vals};
 use crate::shape::{Sym, Type};
@@ -80,7 +80,10 @@ impl dyn Emit + '_ {
         for &(v, here) in known {
             map[v.index()] = here;
         }
-        let skipped = if known.is_empty() { Vec::new() } else { unneeded(f, known) };
+        // An extent that was decided here already, under the same name, is not decided again.
+        let same = |v: &Val| map[v.index()] != Val::POISON && self.ty(map[v.index()]) == *f.ty(*v);
+        let decided = |e: &Eqn| e.results().all(|r| same(&r));
+        let skipped = if known.is_empty() { Vec::new() } else { unneeded(f, known, &decided) };
         let mut rename = Rename::default();
         for (i, e) in f.eqns().iter().enumerate() {
             if skipped.get(i) == Some(&true) {
@@ -98,15 +101,16 @@ impl dyn Emit + '_ {
     }
 }
 
-/// Which equations of `f` no result needs once some values are known. One that binds a symbol stays.
-fn unneeded(f: &Function, known: &[(Val, Val)]) -> Vec<bool> {
+/// Which equations of `f` no result needs once some values are known. One that binds a symbol stays, unless that is
+/// decided.
+fn unneeded(f: &Function, known: &[(Val, Val)], decided: &dyn Fn(&Eqn) -> bool) -> Vec<bool> {
     let at_all = f.needed(None);
     let (mut need, mut is_known) = (vec![false; f.len()], vec![false; f.len()]);
     known.iter().for_each(|(v, _)| is_known[v.index()] = true);
     f.results().iter().for_each(|r| need[r.index()] = true);
     let mut skipped = vec![true; f.eqns().len()];
     for (i, e) in f.eqns().iter().enumerate().rev() {
-        let binds = !e.op.binds().is_empty() && e.results().any(|r| at_all[r.index()]);
+        let binds = !e.op.binds().is_empty() && e.results().any(|r| at_all[r.index()]) && !decided(e);
         if binds || e.results().any(|r| need[r.index()] && !is_known[r.index()]) {
             skipped[i] = false;
             f.operands(e).iter().for_each(|x| need[x.index()] = true);

@@ -154,6 +154,10 @@ fn sample(g: &mut Grower) -> Option<()> {
         return None;
     }
     let s = &samples[g.rng.below(samples.len())];
+    // An extent that data decides has one name, and is one for a whole batch.
+    if !s.op.binds().is_empty() {
+        return None;
+    }
     let runs = function_of(s).and_then(|f| reference::run(&f, &s.operands));
     if !s.smooth || s.operands.len() > 6 || !runs.is_ok_and(|y| y.iter().all(tame)) {
         return None;
