@@ -6,6 +6,7 @@
 use cotangent_core::check::random::{Case, graph};
 use cotangent_core::check::{Law, Options, Verdict, agree, check_function, read_again};
 use cotangent_core::rewrite::simplify;
+use cotangent_core::text::print_function;
 use cotangent_core::transform::{AdContext, Direction, Rule, RuleSet, batch, jacobian, vjp};
 use cotangent_core::{Arg, Array, DType, Emit, Function, Op, Result, Val, reference};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -136,6 +137,8 @@ fn run(ad: &AdContext, seeds: std::ops::Range<u64>) -> (Vec<String>, f64) {
                         Ok(Err(e)) => e.to_string(),
                         Err(_) => "panics".to_owned(),
                     };
+                    let graph = graph(seed, 4 + seed as usize % 20).map(|c| print_function(&c.function));
+                    let text = format!("{text}\n{}", graph.unwrap_or_default());
                     found.lock().unwrap().push(format!("seed {seed}:\n  {text}"));
                 }
             });

@@ -172,11 +172,11 @@ impl<'a> Problem<'a> {
             let (a, b) = (flat(&hv), flat(&run(&reverse, &v)?));
             let scale = largest(&b);
             for (&a, &b) in a.iter().zip(&b) {
-                orders.exact(a, b, self.exact(scale));
+                orders.exact(a, b, self.exact_second(scale));
             }
             let u = rng.like(&self.zeros)?;
             let ((x, p), (y, q)) = (inner(&u, &hv), inner(&v, &run(&hvp, &u)?));
-            symmetric.exact(x, y, self.exact(p + q));
+            symmetric.exact(x, y, self.exact_second(p + q));
             let mut curve = |h: f64| {
                 let by = scaled(h, &v).ok()?;
                 Some(flat(&reference::run(&grad, &[&self.args[..], &by].concat()).ok()?))
@@ -193,6 +193,11 @@ impl<'a> Problem<'a> {
     /// of what the function computes with.
     fn exact(&self, of: f64) -> f64 {
         EXACT.max(32.0 * self.eps) * of + 64.0 * self.eps * self.size
+    }
+
+    /// As [`Problem::exact`], for second derivatives: what cancels there may have been divided by small numbers twice.
+    fn exact_second(&self, of: f64) -> f64 {
+        self.exact(of) + 1024.0 * self.eps * self.size
     }
 
     /// Compares a directional derivative with the differences of its curve; `size` is that of the curve's numbers.
