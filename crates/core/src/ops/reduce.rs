@@ -176,6 +176,20 @@ impl Reduction {
     pub fn def(self) -> &'static ReductionDef {
         &REDUCTIONS[self as usize]
     }
+
+    /// The reduction of each group of elements, given by their row-major positions, in an array of this shape.
+    pub(super) fn of_groups(self, x: &Array, groups: &[Vec<usize>], shape: &[usize]) -> Result<Array> {
+        fn fold<T: Copy>(groups: &[Vec<usize>], v: &[T], f: impl Fn(&[T]) -> T) -> Vec<T> {
+            groups.iter().map(|g| f(&g.iter().map(|&i| v[i]).collect::<Vec<T>>())).collect()
+        }
+        let d = self.def();
+        let y = match x.wide() {
+            Wide::F(v) => Wide::F(fold(groups, &v, d.real)),
+            Wide::I(v) => Wide::I(fold(groups, &v, |v| (d.int)(v, x.dtype()))),
+            Wide::C(v) => Wide::C(fold(groups, &v, d.complex)),
+        };
+        y.narrow(x.dtype(), shape)
+    }
 }
 
 /// Over which elements.
@@ -296,16 +310,7 @@ impl Primitive for Reduce {
             }
             groups[at].push(i);
         }
-        fn fold<T: Copy>(groups: &[Vec<usize>], v: &[T], f: impl Fn(&[T]) -> T) -> Vec<T> {
-            groups.iter().map(|g| f(&g.iter().map(|&i| v[i]).collect::<Vec<T>>())).collect()
-        }
-        let d = self.op.def();
-        let y = match x[0].wide() {
-            Wide::F(v) => Wide::F(fold(&groups, &v, d.real)),
-            Wide::I(v) => Wide::I(fold(&groups, &v, |v| (d.int)(v, x[0].dtype()))),
-            Wide::C(v) => Wide::C(fold(&groups, &v, d.complex)),
-        };
-        Ok(vec![y.narrow(x[0].dtype(), shape)?])
+        Ok(vec![self.op.of_groups(&x[0], &groups, &shape)?])
     }
 
     fn linear_in(&self, _: &[bool]) -> bool {

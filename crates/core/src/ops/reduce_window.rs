@@ -13,7 +13,7 @@ use super::reduce::counting;
 use super::sliding::Sliding;
 use super::support::{bytes, count, mapped, sample_array};
 use super::{Comparison, Entry, Op, REDUCTIONS, Reduction, Spelled, arity};
-use crate::array::{Array, Wide};
+use crate::array::Array;
 use crate::attr::Attrs;
 use crate::bail;
 use crate::emit::Emit;
@@ -162,16 +162,7 @@ impl Primitive for ReduceWindow {
         let (window, extents) = (known(&self.window)?, known(&self.extents)?);
         let groups: Vec<Vec<usize>> =
             indices(&extents).map(|p| elements(&self.sliding, x[0].shape(), &window, &p).collect()).collect();
-        fn fold<T: Copy>(groups: &[Vec<usize>], v: &[T], f: impl Fn(&[T]) -> T) -> Vec<T> {
-            groups.iter().map(|g| f(&g.iter().map(|&i| v[i]).collect::<Vec<T>>())).collect()
-        }
-        let d = self.op.def();
-        let y = match x[0].wide() {
-            Wide::F(v) => Wide::F(fold(&groups, &v, d.real)),
-            Wide::I(v) => Wide::I(fold(&groups, &v, |v| (d.int)(v, x[0].dtype()))),
-            Wide::C(v) => Wide::C(fold(&groups, &v, d.complex)),
-        };
-        Ok(vec![y.narrow(x[0].dtype(), extents)?])
+        Ok(vec![self.op.of_groups(&x[0], &groups, &extents)?])
     }
 
     fn linear_in(&self, _: &[bool]) -> bool {
