@@ -8,7 +8,7 @@
 //! - **Same bits.** The order in which elements are combined depends on shapes alone: never on strides, alignment, the
 //!   number of threads or where in a batch a row lies. [`tree`] states the order of reductions, [`mod@gemm`] that of
 //!   products.
-//! - **One thread.** Callers split work; kernels do not.
+//! - **Threads.** Work is split by [`parallel`](mod@parallel), at places that depend on shapes alone.
 //! - **Sizes are the caller's business.** Lengths and bounds are checked once per call, and a wrong one panics.
 //!
 //! `dst` always comes first, and is row-major unless a function takes its strides.
@@ -36,6 +36,7 @@ pub mod gemm;
 pub mod index;
 pub mod linalg;
 pub mod loops;
+pub mod parallel;
 pub mod reduce;
 pub mod simd;
 pub mod sliding;

@@ -1,0 +1,324 @@
+//! [`parallel`]: chunks of work on several threads, each run once, in no order.
+//!
+//! The calling thread and the workers claim chunks one by one ([`claims`]), so nobody waits for a thread that the system
+//! has put aside: the caller waits only for chunks that were really claimed. Workers watch for the next job for a while
+//! and then sleep; to wake one costs some 20 µs, so small jobs run on the caller alone. Each worker stays on a core of
+//! its own if there are enough, because systems like to wake a thread on the core of its waker.
+//!
+//! **Same bits.** How often the caller cuts, and where, must depend on shapes alone; then results do not depend on the number of
+//! threads, because no chunk sees another. One job runs at a time: a job inside a job, or beside another, runs on its
+//! caller alone.
+//!
+//! ```
+//! use cotangent_kernels::parallel;
+//! let mut squares = vec![0; 100_000];
+//! parallel::chunks(&mut squares, 8192, 1_000_000, |c, part| {
+//!     part.iter_mut().enumerate().for_each(|(i, y)| *y = (c * 8192 + i) * (c * 8192 + i));
+//! });
+//! assert_eq!(squares[70_000], 4_900_000_000);
+//! ```
+
+mod claims;
+
+use claims::{Bed, Claims};
+use std::any::Any;
+use std::cell::{Cell, UnsafeCell};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Mutex, OnceLock};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What [`claims`] is built on; its test under loom has another.
+mod sync {
+    pub(super) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+    pub(super) use std::thread::{Thread, park};
+}
+
+/// Nanoseconds of work that are worth sharing with a worker that watches.
+const WORTH_SHARING: u64 = 15_000;
+
+/// Nanoseconds of work that are worth waking one.
+const WORTH_WAKING: u64 = 50_000;
+
+/// How long a worker watches for the next job.
+const WATCH: Duration = Duration::from_micros(150);
+
+thread_local! {
+    /// How many threads jobs of this thread use; 0 for [`default_threads`].
+    static THREADS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The number of threads of jobs that this thread starts.
+pub fn threads() -> usize {
+    match THREADS.get() {
+        0 => default_threads(),
+        n => n,
+    }
+}
+
+/// What `COTANGENT_THREADS` says, else the number of cores that this process may use. Read once.
+pub fn default_threads() -> usize {
+    static DEFAULT: OnceLock<usize> = OnceLock::new();
+    *DEFAULT.get_or_init(|| {
+        let asked = std::env::var("COTANGENT_THREADS").ok().and_then(|n| n.parse().ok()).filter(|&n| n > 0);
+        asked.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from))
+    })
+}
+
+/// Runs `f`, with `n` threads for the jobs that it starts on this thread.
+pub fn with_threads<R>(n: usize, f: impl FnOnce() -> R) -> R {
+    struct Restore(usize);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            THREADS.set(self.0);
+        }
+    }
+    let _restore = Restore(THREADS.replace(n.max(1)));
+    f()
+}
+
+/// Calls `f(chunk)` for every `chunk < count`, on this thread and others, and returns when all have returned. `nanos`
+/// is about how long all of it takes on one thread: jobs of few microseconds are not shared.
+///
+/// # Panics
+/// If a chunk panicked, with what it panicked with, when the others have returned.
+pub fn parallel(count: usize, nanos: u64, f: impl Fn(usize) + Sync) {
+    let threads = threads().min(count);
+    if threads > 1 && nanos >= WORTH_SHARING && pool().share(threads, count, nanos, &f) {
+        return;
+    }
+    (0..count).for_each(f);
+}
+
+/// As [`parallel`], with each chunk's part of a slice: `size` elements, the last has what is left.
+pub fn chunks<T: Send>(dst: &mut [T], size: usize, nanos: u64, f: impl Fn(usize, &mut [T]) + Sync) {
+    let (first, len) = (Shared(dst.as_mut_ptr()), dst.len());
+    parallel(len.div_ceil(size.max(1)), nanos, |c| {
+        let start = c * size;
+        // SAFETY: parts of different chunks do not overlap, and each chunk runs once, while `dst` is borrowed.
+        let part = unsafe { std::slice::from_raw_parts_mut(first.get().add(start), size.min(len - start)) };
+        f(c, part);
+    });
+}
+
+/// A pointer that chunks share; where each reads and writes is the business of who made it.
+pub struct Shared<T>(pub *mut T);
+
+impl<T> Shared<T> {
+    /// The pointer.
+    pub fn get(&self) -> *mut T {
+        self.0
+    }
+}
+
+// SAFETY: a pointer is a number; whoever reads or writes through it says why that is sound.
+unsafe impl<T> Send for Shared<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for Shared<T> {}
+
+/// On a cache line of its own: what one thread writes does not slow down who reads its neighbour.
+#[repr(align(128))]
+struct Apart<T>(T);
+
+/// What a job does with a chunk.
+type Job<'a> = dyn Fn(u32) + Sync + 'a;
+
+struct Pool {
+    claims: Apart<Claims>,
+    /// Valid from an offer until its last chunk is finished.
+    job: UnsafeCell<*const Job<'static>>,
+    /// What the first chunk that panicked panicked with.
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+    /// Whoever holds the workers may offer a job.
+    workers: Mutex<Vec<Worker>>,
+}
+
+// SAFETY: `job` is written by the holder of `workers` before an offer, when every chunk of the last offer is finished, and
+// read only between claiming and finishing a chunk; the word of the claims orders the two.
+unsafe impl Sync for Pool {}
+// SAFETY: the pointer in `job` is used as said above, whatever thread the pool is on.
+unsafe impl Send for Pool {}
+
+struct Worker {
+    thread: thread::Thread,
+    bed: &'static Apart<Bed>,
+}
+
+fn pool() -> &'static Pool {
+    static POOL: OnceLock<Pool> = OnceLock::new();
+    fn nothing(_: u32) {}
+    POOL.get_or_init(|| Pool {
+        claims: Apart(Claims::new()),
+        job: UnsafeCell::new(&(nothing as fn(u32)) as &Job<'static>),
+        panic: Mutex::default(),
+        workers: Mutex::default(),
+    })
+}
+
+impl Pool {
+    /// Runs a job with the workers, unless they are busy or it is not worth waking them.
+    fn share(&'static self, threads: usize, count: usize, nanos: u64, f: &(impl Fn(usize) + Sync)) -> bool {
+        let Ok(mut workers) = self.workers.try_lock() else { return false };
+        while workers.len() < threads - 1 {
+            match self.hire(workers.len()) {
+                Some(worker) => workers.push(worker),
+                None => break,
+            }
+        }
+        let helpers = &workers[..workers.len().min(threads - 1)];
+        if helpers.is_empty() || (nanos < WORTH_WAKING && helpers.iter().all(|w| w.bed.0.is_asleep())) {
+            return false;
+        }
+        let group = count.div_ceil(Claims::MOST as usize);
+        let groups = count.div_ceil(group) as u32;
+        let job = |k: u32| (k as usize * group..count.min((k as usize + 1) * group)).for_each(f);
+        let job: &Job<'_> = &job;
+        // SAFETY: only a claimed chunk reads it, and this call returns when all are finished; nobody else writes, because
+        // we hold the workers, and nobody reads, because every chunk of the last job is finished.
+        unsafe { *self.job.get() = std::mem::transmute::<*const Job<'_>, *const Job<'static>>(job) };
+        self.claims.0.offer(groups);
+        helpers.iter().for_each(|w| w.bed.0.wake(&w.thread));
+        self.work();
+        let mut rounds = 0u32;
+        while !self.claims.0.finished(groups) {
+            rounds += 1;
+            // The thread that has the last chunk may need this core.
+            if rounds < 1000 { std::hint::spin_loop() } else { thread::yield_now() }
+        }
+        let panic = self.panic.lock().ok().and_then(|mut p| p.take());
+        drop(workers);
+        if let Some(panic) = panic {
+            resume_unwind(panic);
+        }
+        true
+    }
+
+    /// Runs chunks as long as there are any.
+    fn work(&self) {
+        while let Some(chunk) = self.claims.0.claim() {
+            // SAFETY: this thread claimed a chunk and has not finished it, so the job's owner waits.
+            let job = unsafe { &**self.job.get() };
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| job(chunk)))
+                && let Ok(mut first) = self.panic.lock()
+            {
+                first.get_or_insert(panic);
+            }
+            self.claims.0.finish();
+        }
+    }
+
+    /// Starts a worker, if the system has a thread for it.
+    fn hire(&'static self, index: usize) -> Option<Worker> {
+        let bed: &'static Apart<Bed> = Box::leak(Box::new(Apart(Bed::new())));
+        let core = core_of(index);
+        let run = move || {
+            if let Some(core) = core {
+                stay(core);
+            }
+            loop {
+                self.work();
+                let since = Instant::now();
+                while !self.claims.0.open() {
+                    if since.elapsed() > WATCH {
+                        bed.0.sleep(|| self.claims.0.open());
+                        break;
+                    }
+                    (0..16).for_each(|_| std::hint::spin_loop());
+                }
+            }
+        };
+        let handle = thread::Builder::new().name(format!("cotangent {}", index + 1)).spawn(run).ok()?;
+        Some(Worker { thread: handle.thread().clone(), bed })
+    }
+}
+
+/// The core for a worker: each has one that is not where the first job came from, if there are enough.
+#[cfg(target_os = "linux")]
+fn core_of(worker: usize) -> Option<usize> {
+    static CORES: OnceLock<Vec<usize>> = OnceLock::new();
+    let cores = CORES.get_or_init(|| {
+        // SAFETY: a set of cores is plain bits, and the numbers asked for are below its size.
+        unsafe {
+            let mut set: libc::cpu_set_t = std::mem::zeroed();
+            if libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) != 0 {
+                return Vec::new();
+            }
+            let here = libc::sched_getcpu();
+            let others = |c: &usize| *c as i32 != here && libc::CPU_ISSET(*c, &set);
+            (0..libc::CPU_SETSIZE as usize).filter(others).collect()
+        }
+    });
+    cores.get(worker).copied()
+}
+
+/// Keeps this thread on a core.
+#[cfg(target_os = "linux")]
+fn stay(core: usize) {
+    // SAFETY: as above; if the system refuses, the thread may run anywhere, as before.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(core, &mut set);
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn core_of(_: usize) -> Option<usize> {
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn stay(_: usize) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    const LONG: u64 = u64::MAX;
+
+    #[test]
+    fn every_chunk_runs_once() {
+        for threads in [1, 2, 8] {
+            with_threads(threads, || {
+                for count in [0, 1, 2, 3, 100, 200_000] {
+                    let mut ran = vec![0u8; count];
+                    chunks(&mut ran, 1, LONG, |_, part| part[0] += 1);
+                    assert!(ran.iter().all(|&n| n == 1), "{threads} threads, {count} chunks");
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn jobs_inside_and_beside_jobs_run() {
+        let total = AtomicUsize::new(0);
+        thread::scope(|s| {
+            for _ in 0..4 {
+                s.spawn(|| {
+                    with_threads(3, || {
+                        for _ in 0..50 {
+                            parallel(10, LONG, |_| {
+                                parallel(10, LONG, |k| {
+                                    total.fetch_add(k, Ordering::Relaxed);
+                                });
+                            });
+                        }
+                    });
+                });
+            }
+        });
+        assert_eq!(total.into_inner(), 4 * 50 * 10 * 45);
+    }
+
+    #[test]
+    fn a_panic_comes_back() {
+        for bad in [0, 7, 99] {
+            let run = || with_threads(2, || parallel(100, LONG, |k| assert!(k != bad, "chunk {bad}")));
+            let message = catch_unwind(run).unwrap_err();
+            assert!(message.downcast_ref::<String>().unwrap().contains(&format!("chunk {bad}")));
+        }
+        // The pool is as before.
+        every_chunk_runs_once();
+    }
+}
