@@ -1,19 +1,28 @@
 //! Batched matrix products `C[.., m, n] = A[.., m, k] B[.., k, n]` of views with any strides.
 //!
-//! `f32`, `f64` and the complex types go through `matrixmultiply`, which folds `k` in ascending order within blocks of
-//! 256 and adds the blocks in ascending order, so an element of C depends on its row of A and its column of B alone:
-//! not on layout, batch or the other rows. Small products go the same way without packing. Where the CPU has fused
-//! multiply-add it is used within a block. `f16` and `bf16` are products in f32, rounded once. Integers wrap; `bool` is
-//! or of ands.
+//! ```text
+//! c[i, j] = Σ_q ( fma(a[i, p], b[p, j], ..) over the steps p of block q, from 0 )       blocks of 256 along k, ascending
+//! ```
+//! An element of C depends on its row of A and its column of B alone: not on layout, batch, the other rows or the level
+//! of vector instructions. A complex block is four real ones, `(Σ re re - Σ im im, Σ re im + Σ im re)`. `f16` and `bf16`
+//! are products in f32, rounded once. Integers wrap; `bool` is or of ands.
+//!
+//! `micro` holds the kernels, `blocks` the loops around them and `pack` the order in which they read.
 
-mod small;
+mod blocks;
+mod lanes;
+mod micro;
+mod pack;
+#[cfg(test)]
+mod tests;
 
 use crate::copy::copy_into;
 use crate::element::Number;
 use crate::loops::{Axis, Loops};
+use crate::simd::Level;
 use crate::view::{View, volume};
+use blocks::Strided;
 use half::{bf16, f16};
-use matrixmultiply::{CGemmOption, cgemm, dgemm, sgemm, zgemm};
 use num_complex::Complex;
 
 /// Products over the leading axes of `a[.., m, k]` and `b[.., k, n]`, written to `c[.., m, n]` in row-major order.
@@ -107,63 +116,31 @@ pub trait Gemm: Number {
     fn product(c: &mut [Self], a: Matrix<Self>, b: Matrix<Self>);
 }
 
-/// A routine of `matrixmultiply`, which is called with raw pointers, for one element type.
-macro_rules! through_matrixmultiply {
-    ($($t:ty: $gemm:ident($($option:expr),*), $raw:ty, $one:expr, $zero:expr;)*) => {$(
-        impl Packed for $t {
-            fn packed(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>) {
-                assert!(a.cols == b.rows && c.len() == a.rows * b.cols, "sizes of a product");
-                // SAFETY: A and B address only elements of their slices (the invariant of `Matrix`), and C is the
-                // row-major m × n matrix that fills `c`, which nothing else refers to. `Complex<R>` is `repr(C)` with
-                // the layout of `[R; 2]`.
-                unsafe {
-                    $gemm(
-                        $($option,)* a.rows, a.cols, b.cols, $one,
-                        a.pointer().cast::<$raw>(), a.row_stride, a.col_stride,
-                        b.pointer().cast::<$raw>(), b.row_stride, b.col_stride,
-                        $zero, c.as_mut_ptr().cast::<$raw>(), b.cols as isize, 1,
-                    );
-                }
+macro_rules! through_blocks {
+    ($($t:ty)*) => {$(
+        impl Gemm for $t {
+            fn product(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>) {
+                at_level(Level::chosen(), c, a, b);
             }
         }
     )*};
 }
 
-/// An element whose products `matrixmultiply` computes.
-trait Packed: Copy {
-    /// `c = a b` for non-empty matrices, `c` row-major.
-    fn packed(c: &mut [Self], a: Matrix<Self>, b: Matrix<Self>);
-}
+through_blocks!(f32 f64 Complex<f32> Complex<f64>);
 
-through_matrixmultiply! {
-    f32: sgemm(), f32, 1.0, 0.0;
-    f64: dgemm(), f64, 1.0, 0.0;
-    Complex<f32>: cgemm(CGemmOption::Standard, CGemmOption::Standard), [f32; 2], [1.0, 0.0], [0.0, 0.0];
-    Complex<f64>: zgemm(CGemmOption::Standard, CGemmOption::Standard), [f64; 2], [1.0, 0.0], [0.0, 0.0];
-}
-
-impl Gemm for f32 {
-    fn product(c: &mut [f32], a: Matrix<f32>, b: Matrix<f32>) {
-        if small::suits(a, b) { small::product::<f32, 16, 64>(c, a, b) } else { f32::packed(c, a, b) }
+/// `c = a b` with the vectors of a level.
+fn at_level<T: blocks::Parts>(level: Level, c: &mut [T], a: Matrix<T>, b: Matrix<T>) {
+    let (m, k, n) = (a.rows, a.cols, b.cols);
+    assert!(k == b.rows && k > 0 && c.len() == m * n, "sizes of a product");
+    if c.is_empty() {
+        return;
     }
-}
-
-impl Gemm for f64 {
-    fn product(c: &mut [f64], a: Matrix<f64>, b: Matrix<f64>) {
-        if small::suits(a, b) { small::product::<f64, 8, 32>(c, a, b) } else { f64::packed(c, a, b) }
-    }
-}
-
-impl Gemm for Complex<f32> {
-    fn product(c: &mut [Self], a: Matrix<Self>, b: Matrix<Self>) {
-        Self::packed(c, a, b);
-    }
-}
-
-impl Gemm for Complex<f64> {
-    fn product(c: &mut [Self], a: Matrix<Self>, b: Matrix<Self>) {
-        Self::packed(c, a, b);
-    }
+    let strided = |x: Matrix<T>| Strided { at: x.pointer(), row: x.row_stride, col: x.col_stride };
+    let (a, b) = (strided(a), strided(b));
+    let c = Strided { at: c.as_mut_ptr(), row: n as isize, col: 1 };
+    // SAFETY: A and B address only elements of their slices (the invariant of `Matrix`), C is the row-major m by n matrix
+    // that fills its slice, which nothing else refers to, and levels come from `Level::chosen` or `available`.
+    unsafe { blocks::product(level, [m, k, n], c, a, b) }
 }
 
 macro_rules! through_f32 {
@@ -216,98 +193,5 @@ fn blocked<T: Number>(c: &mut [T], a: Matrix<T>, b: Matrix<T>) {
                 }
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{Owned, Random, layout};
-
-    /// `Σ_p a[.., i, p] b[.., p, j]` by definition.
-    fn naive<T: Number>(a: &Owned<T>, b: &Owned<T>) -> Vec<T> {
-        let (batch, [m, k, n]) =
-            (a.shape.len() - 2, [a.shape[a.shape.len() - 2], a.shape[a.shape.len() - 1], *b.shape.last().unwrap()]);
-        let mut out = Vec::new();
-        for index in crate::testing::indices(&a.shape[..batch]) {
-            for (i, j) in (0..m * n).map(|e| (e / n, e % n)) {
-                let at = |x, y| [&index[..], &[x, y]].concat();
-                let terms = (0..k).map(|p| a.view().get(&at(i, p)).times(b.view().get(&at(p, j))));
-                out.push(terms.fold(T::ZERO, T::plus));
-            }
-        }
-        out
-    }
-
-    fn against_naive<T: Gemm>(seed: u64, value: impl Fn(&mut Random) -> T, close: impl Fn(T, T) -> bool) {
-        let mut random = Random(seed);
-        for case in 0..60 {
-            let batch: Vec<usize> = (0..random.below(3)).map(|_| 1 + random.below(3)).collect();
-            let limit = if case % 20 == 0 { 300 } else { 20 };
-            let [m, k, n] = [0; 3].map(|_| random.below(limit).min(random.below(limit)));
-            let mut draw = |rows, cols| layout(&mut random, &[&batch[..], &[rows, cols]].concat(), &value);
-            let (a, b) = (draw(m, k), draw(k, n));
-            let expected = naive(&a, &b);
-            let mut c = vec![T::ONE; expected.len()];
-            gemm(&mut c, a.view(), b.view());
-            for (&x, &y) in c.iter().zip(&expected) {
-                assert!(
-                    close(x, y),
-                    "{x:?} {y:?}, shapes {:?} {:?}, strides {:?} {:?}",
-                    a.shape,
-                    b.shape,
-                    a.strides,
-                    b.strides
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn products_agree_with_the_definition() {
-        against_naive(1, |r| r.float() as f32, |x: f32, y| (x - y).abs() < 1e-4);
-        against_naive(2, |r| r.float(), |x: f64, y| (x - y).abs() < 1e-12);
-        against_naive(3, |r| Complex::new(r.float() as f32, r.float() as f32), |x, y| (x - y).norm() < 1e-4);
-        against_naive(4, |r| Complex::new(r.float(), r.float()), |x, y| (x - y).norm() < 1e-12);
-        against_naive(5, |r| r.next() as i32, |x, y| x == y);
-        against_naive(6, |r| r.next() as u8, |x, y| x == y);
-        against_naive(7, |r| r.below(9) == 0, |x, y| x == y);
-        against_naive(8, |r| f16::from_f64(r.below(3) as f64), |x, y| x == y);
-        against_naive(
-            9,
-            |r| bf16::from_f64(r.below(2) as f64),
-            |x: bf16, y| (x - y).to_f32().abs() <= y.to_f32() * 0.3,
-        );
-    }
-
-    #[test]
-    fn an_element_depends_on_its_row_and_column_only() {
-        let mut random = Random(10);
-        for [m, k, n] in [[5, 700, 3], [40, 300, 50], [17, 1, 100], [1, 600, 64], [64, 600, 1]] {
-            let (a, b) = (random.floats(m * k), random.floats(k * n));
-            let mut c = vec![0.0; m * n];
-            gemm(&mut c, View::dense(&a, &[m, k]), View::dense(&b, &[k, n]));
-            let mut transposed = vec![0.0; m * n];
-            let (at, bt) = ([1, k as isize], [1, n as isize]);
-            gemm(&mut transposed, View::new(&b, 0, &[n, k], &bt), View::new(&a, 0, &[k, m], &at));
-            for (e, c) in c.iter().enumerate() {
-                let (i, j) = (e / n, e % n);
-                let mut one = [0.0f32];
-                let (shape, strides) = ([k, 1], [n as isize, 1]);
-                let (row, column) = (&a[i * k..(i + 1) * k], View::new(&b, j, &shape, &strides));
-                gemm(&mut one, View::dense(row, &[1, k]), column);
-                assert_eq!(one[0].to_bits(), c.to_bits());
-                assert_eq!(transposed[j * m + i].to_bits(), c.to_bits());
-            }
-        }
-    }
-
-    #[test]
-    fn nothing_to_add_is_zero() {
-        let mut c = [7.0; 6];
-        gemm(&mut c, View::dense(&[], &[2, 0]), View::dense(&[], &[0, 3]));
-        assert_eq!(c, [0.0; 6]);
-        gemm::<i8>(&mut [], View::dense(&[1, 2], &[2, 1]), View::dense(&[], &[1, 0]));
-        gemm::<f64>(&mut [], View::dense(&[], &[0, 2, 1]), View::dense(&[], &[0, 1, 3]));
     }
 }

@@ -20,10 +20,6 @@ impl Random {
     pub fn float(&mut self) -> f64 {
         self.next() as f64 / (1u64 << 30) as f64 - 1.0
     }
-
-    pub fn floats(&mut self, n: usize) -> Vec<f32> {
-        (0..n).map(|_| self.float() as f32).collect()
-    }
 }
 
 /// A view's parts, owned.

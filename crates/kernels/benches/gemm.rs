@@ -1,0 +1,240 @@
+//! How fast are matrix products, beside `matrixmultiply`, `gemm` and faer?
+//!
+//! `cargo bench -p cotangent-kernels --bench gemm [filter]`: GFLOP/s of the fastest run, one thread, all in one process by
+//! turns; results are compared first. `ratio` is ours to the best of the others. A complex product counts 8 operations
+//! for each pair.
+
+use cotangent_kernels::{Gemm, View, gemm::gemm};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+use num_complex::{Complex, Complex32, Complex64};
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// A product of `count` matrices; `turned` says which operand is stored by columns.
+#[derive(Clone, Copy)]
+struct Case {
+    count: usize,
+    sizes: [usize; 3],
+    turned: [bool; 2],
+}
+
+/// A type with the routines of the others.
+trait Peer: Gemm + faer::traits::ComplexField {
+    const NAME: &str;
+    const OPERATIONS: f64;
+    fn number(x: f64, y: f64) -> Self;
+    fn size(self) -> f64;
+    /// `matrixmultiply` on pointers and strides (rows, columns).
+    unsafe fn matrixmultiply(
+        sizes: [usize; 3],
+        c: *mut Self,
+        a: *const Self,
+        sa: [isize; 2],
+        b: *const Self,
+        sb: [isize; 2],
+    );
+}
+
+macro_rules! peer {
+    ($t:ty, $name:literal, $operations:literal, $number:expr, $size:expr, $call:ident($($options:expr),*), $raw:ty, $one:expr, $zero:expr) => {
+        impl Peer for $t {
+            const NAME: &str = $name;
+            const OPERATIONS: f64 = $operations;
+            fn number(x: f64, y: f64) -> Self {
+                $number(x, y)
+            }
+            fn size(self) -> f64 {
+                $size(self)
+            }
+            unsafe fn matrixmultiply([m, k, n]: [usize; 3], c: *mut Self, a: *const Self, sa: [isize; 2], b: *const Self, sb: [isize; 2]) {
+                // SAFETY: the caller's matrices; a complex number is two floats.
+                unsafe {
+                    matrixmultiply::$call(
+                        $($options,)* m, k, n, $one, a.cast::<$raw>(), sa[0], sa[1], b.cast::<$raw>(), sb[0], sb[1],
+                        $zero, c.cast::<$raw>(), n as isize, 1,
+                    )
+                }
+            }
+        }
+    };
+}
+
+use matrixmultiply::CGemmOption::Standard;
+peer!(f32, "f32", 2.0, |x, _| x as f32, |x: f32| x.abs().into(), sgemm(), f32, 1.0, 0.0);
+peer!(f64, "f64", 2.0, |x, _| x, f64::abs, dgemm(), f64, 1.0, 0.0);
+peer!(
+    Complex32,
+    "c64",
+    8.0,
+    |x, y| Complex::new(x as f32, y as f32),
+    |x: Complex32| x.norm().into(),
+    cgemm(Standard, Standard),
+    [f32; 2],
+    [1.0, 0.0],
+    [0.0, 0.0]
+);
+peer!(
+    Complex64,
+    "c128",
+    8.0,
+    Complex::new,
+    |x: Complex64| x.norm(),
+    zgemm(Standard, Standard),
+    [f64; 2],
+    [1.0, 0.0],
+    [0.0, 0.0]
+);
+
+fn strides(rows: usize, cols: usize, turned: bool) -> [isize; 2] {
+    if turned { [1, rows as isize] } else { [cols as isize, 1] }
+}
+
+/// The fastest of runs by turns, in seconds.
+fn fastest(contenders: &mut [(&str, Box<dyn FnMut() + '_>)], work: f64) -> Vec<f64> {
+    // So many calls that one measurement takes some microseconds.
+    let calls = (2e6 / work).ceil().max(1.0) as usize;
+    let mut least = vec![f64::INFINITY; contenders.len()];
+    let (start, mut turns) = (Instant::now(), 0);
+    while turns < 5 || (start.elapsed() < Duration::from_millis(250) && turns < 2000) {
+        for (least, (_, run)) in least.iter_mut().zip(contenders.iter_mut()) {
+            let t = Instant::now();
+            (0..calls).for_each(|_| run());
+            *least = least.min(t.elapsed().as_secs_f64() / calls as f64);
+        }
+        turns += 1;
+    }
+    least
+}
+
+fn measure<T: Peer>(name: &str, case: Case) {
+    let filter = std::env::args().skip(1).find(|a| !a.starts_with("--"));
+    let name = format!("{} {name}", T::NAME);
+    if filter.is_some_and(|filter| !name.contains(&filter)) {
+        return;
+    }
+    let Case { count, sizes: [m, k, n], turned } = case;
+    let mut state = 1u64;
+    let mut draw = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as f64 / (1u64 << 30) as f64 - 1.0
+    };
+    let mut numbers = |len| (0..len).map(|_| T::number(draw(), draw())).collect::<Vec<T>>();
+    let (a, b) = (numbers(count * m * k), numbers(count * k * n));
+    let mut c: [Vec<T>; 4] = std::array::from_fn(|_| vec![T::ZERO; count * m * n]);
+    let (sa, sb) = (strides(m, k, turned[0]), strides(k, n, turned[1]));
+    let batched = |s: [isize; 2], each: usize| if count == 1 { s.to_vec() } else { vec![each as isize, s[0], s[1]] };
+    let shape = |r: usize, c: usize| if count == 1 { vec![r, c] } else { vec![count, r, c] };
+    let (shape_a, shape_b, strides_a, strides_b) = (shape(m, k), shape(k, n), batched(sa, m * k), batched(sb, k * n));
+    let (view_a, view_b) = (View::new(&a, 0, &shape_a, &strides_a), View::new(&b, 0, &shape_b, &strides_b));
+    let (pa, pb) = (a.as_ptr(), b.as_ptr());
+    let [ours, mm, gm, fr] = &mut c;
+    let each = move |f: &mut dyn FnMut(usize, *const T, *const T)| {
+        for i in 0..count {
+            f(i * m * n, pa.wrapping_add(i * m * k), pb.wrapping_add(i * k * n));
+        }
+    };
+    let mut contenders: Vec<(&str, Box<dyn FnMut() + '_>)> = vec![
+        ("ours", Box::new(|| gemm(black_box(ours), view_a, view_b))),
+        (
+            "matrixmultiply",
+            Box::new(|| {
+                // SAFETY: the matrices are as large as the sizes say.
+                each(&mut |at, a, b| unsafe { T::matrixmultiply([m, k, n], mm[at..].as_mut_ptr(), a, sa, b, sb) });
+            }),
+        ),
+        (
+            "gemm",
+            Box::new(|| {
+                each(&mut |at, a, b| {
+                    // SAFETY: as above.
+                    unsafe {
+                        ::gemm::gemm(
+                            m,
+                            n,
+                            k,
+                            gm[at..].as_mut_ptr(),
+                            1,
+                            n as isize,
+                            false,
+                            a,
+                            sa[1],
+                            sa[0],
+                            b,
+                            sb[1],
+                            sb[0],
+                            T::ZERO,
+                            T::ONE,
+                            false,
+                            false,
+                            false,
+                            ::gemm::Parallelism::None,
+                        );
+                    }
+                });
+            }),
+        ),
+        (
+            "faer",
+            Box::new(|| {
+                each(&mut |at, a, b| {
+                    // SAFETY: as above.
+                    unsafe {
+                        let c = MatMut::from_raw_parts_mut(fr[at..].as_mut_ptr(), m, n, n as isize, 1);
+                        let a = MatRef::from_raw_parts(a, m, k, sa[0], sa[1]);
+                        let b = MatRef::from_raw_parts(b, k, n, sb[0], sb[1]);
+                        matmul(c, Accum::Replace, a, b, T::ONE, Par::Seq);
+                    }
+                });
+            }),
+        ),
+    ];
+    contenders.iter_mut().for_each(|(_, run)| run());
+    let work = T::OPERATIONS * (count * m * k * n) as f64;
+    let times = fastest(&mut contenders, work);
+    drop(contenders);
+    let [ours, others @ ..] = &c;
+    for other in others {
+        let close = |(x, y): (&T, &T)| (*x - *y).size() <= 1e-5 * k as f64;
+        assert!(ours.iter().zip(other).all(close), "{name}: results differ");
+    }
+    let rates: Vec<f64> = times.iter().map(|t| work / t * 1e-9).collect();
+    let best = rates[1..].iter().copied().fold(0.0, f64::max);
+    println!(
+        "{name:28} ours {:7.1}  matrixmultiply {:7.1}  gemm {:7.1}  faer {:7.1}  ratio {:.2}",
+        rates[0],
+        rates[1],
+        rates[2],
+        rates[3],
+        rates[0] / best
+    );
+}
+
+fn all<T: Peer>() {
+    let square = |n| Case { count: 1, sizes: [n, n, n], turned: [false, false] };
+    for n in [8, 16, 32, 64, 100, 128, 256, 512, 1024, 2048] {
+        measure::<T>(&format!("{n}"), square(n));
+    }
+    for (name, turned) in [("A^T", [true, false]), ("B^T", [false, true]), ("A^T B^T", [true, true])] {
+        for n in [16, 64, 512] {
+            measure::<T>(&format!("{n} {name}"), Case { turned, ..square(n) });
+        }
+    }
+    let case = |count, sizes, turned| Case { count, sizes, turned };
+    measure::<T>("row 784 x 784,512", case(1, [1, 784, 512], [false, false]));
+    measure::<T>("row 784 x (512,784)^T", case(1, [1, 784, 512], [false, true]));
+    measure::<T>("512,784 x column", case(1, [512, 784, 1], [false, false]));
+    measure::<T>("(784,512)^T x column", case(1, [512, 784, 1], [true, false]));
+    measure::<T>("64 x (128,64 x 64,128)", case(64, [128, 64, 128], [false, false]));
+    measure::<T>("64 x (128,64 x (128,64)^T)", case(64, [128, 64, 128], [false, true]));
+    measure::<T>("256,784 x 784,512", case(1, [256, 784, 512], [false, false]));
+    measure::<T>("256,512 x 512,10", case(1, [256, 512, 10], [false, false]));
+    measure::<T>("1000 x (8,8 x 8,8)", case(1000, [8, 8, 8], [false, false]));
+}
+
+fn main() {
+    all::<f32>();
+    all::<f64>();
+    all::<Complex32>();
+    all::<Complex64>();
+}

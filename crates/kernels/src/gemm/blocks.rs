@@ -1,0 +1,297 @@
+//! The loops around the micro-kernels: blocks of `k`, of columns and of rows, packed where that pays.
+//!
+//! The choice of path, of blocks and of packing depends on shapes and strides, and changes no bit: every path computes
+//! the chain that [`micro`](super::micro) states for each block of [`DEPTH`] and adds the blocks in ascending order.
+
+use super::micro::{Kernels, LONG, Real, Tile, VECTORS};
+use super::pack::{Lines, pack, with_room};
+use crate::element::Number;
+use crate::simd::Level;
+use num_complex::Complex;
+
+/// Steps of `k` in a block: part of what a product means.
+pub(super) const DEPTH: usize = 256;
+/// Columns of B that are packed together, in vectors: the block stays in the second cache.
+const WIDE: usize = 10 * VECTORS;
+/// Tiles of rows of A that are packed together.
+const HIGH: usize = 16;
+/// With at most so many tiles of rows B is read as it lies, if its rows are adjacent: packing would not pay.
+const FEW_ROWS: usize = 8;
+/// The same for the vectors in a row of C, and A.
+const FEW_VECTORS: usize = 6;
+
+/// A number made of floats with micro-kernels: one, or two.
+pub(super) trait Parts: Number {
+    type Part: Real;
+    /// How many.
+    const PARTS: usize;
+}
+
+impl Parts for f32 {
+    type Part = f32;
+    const PARTS: usize = 1;
+}
+
+impl Parts for f64 {
+    type Part = f64;
+    const PARTS: usize = 1;
+}
+
+impl Parts for Complex<f32> {
+    type Part = f32;
+    const PARTS: usize = 2;
+}
+
+impl Parts for Complex<f64> {
+    type Part = f64;
+    const PARTS: usize = 2;
+}
+
+/// A matrix in memory: where it begins, and how far its rows and columns are apart.
+#[derive(Clone, Copy)]
+pub(super) struct Strided<P> {
+    pub at: P,
+    pub row: isize,
+    pub col: isize,
+}
+
+impl<P> Strided<P> {
+    fn transposed(self) -> Self {
+        Strided { at: self.at, row: self.col, col: self.row }
+    }
+}
+
+/// `C = A B` of `m` by `k` and `k` by `n`, none of them 0.
+///
+/// # Safety
+/// A and B are valid for reading, C for writing, at every index, and C overlaps neither. The level is there.
+pub(super) unsafe fn product<E: Parts>(
+    level: Level,
+    [m, k, n]: [usize; 3],
+    c: Strided<*mut E>,
+    a: Strided<*const E>,
+    b: Strided<*const E>,
+) {
+    let kernels = E::Part::kernels(level);
+    let lanes = kernels.lanes / E::PARTS;
+    // Lanes along the rows of C where there are too few columns to fill them: the transposed product.
+    let turned = n < m && (n == 1 || n * 4 <= lanes || (a.row == 1 && n * 2 <= lanes));
+    let (sizes, c, a, b) = match turned {
+        true => ([n, k, m], c.transposed(), b.transposed(), a.transposed()),
+        false => ([m, k, n], c, a, b),
+    };
+    let x = Product { level, kernels, sizes, c, a, b };
+    // SAFETY: as stated.
+    unsafe {
+        let [m, k, n] = sizes;
+        if E::PARTS == 1 && m <= kernels.rows && n <= VECTORS * lanes && k <= DEPTH && b.col == 1 {
+            return x.one(m, k, n);
+        }
+        match x.sizes[0] == 1 && E::PARTS == 1 {
+            true if b.col == 1 && x.c.col == 1 => x.row(),
+            true if b.row == 1 => x.dots(),
+            _ => x.blocks(),
+        }
+    }
+}
+
+struct Product<E: Parts> {
+    level: Level,
+    kernels: &'static Kernels<E::Part>,
+    sizes: [usize; 3],
+    c: Strided<*mut E>,
+    a: Strided<*const E>,
+    b: Strided<*const E>,
+}
+
+/// Vectors in panels of at most [`VECTORS`], none of them narrow beside a full one: the first of each, and how many.
+fn panels(count: usize) -> impl Iterator<Item = (usize, usize)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let wide = match count - at {
+            0 => return None,
+            4 => 2,
+            rest => rest.min(VECTORS),
+        };
+        at += wide;
+        Some((at - wide, wide))
+    })
+}
+
+impl<E: Parts> Product<E> {
+    /// A tile at row `i`, column `j` and step `p` of C, A and B as they lie, of one row and no more.
+    fn tile(&self, i: usize, j: usize, p: usize, depth: usize) -> Tile<E::Part> {
+        let (c, a, b, w) = (self.c, self.a, self.b, E::PARTS as isize);
+        let [i, j, q] = [i, j, p].map(|x| x as isize);
+        Tile {
+            depth,
+            a: a.at.wrapping_offset(i * a.row + q * a.col).cast(),
+            a_row: a.row * w,
+            a_col: a.col * w,
+            b: b.at.wrapping_offset(q * b.row + j * b.col).cast(),
+            b_row: b.row * w,
+            c: c.at.wrapping_offset(i * c.row + j * c.col).cast(),
+            c_row: c.row,
+            c_col: c.col,
+            rows: 1,
+            last: 1,
+            add: p > 0,
+        }
+    }
+
+    /// A product that is one tile of matrices as they lie.
+    ///
+    /// # Safety
+    /// As [`product`].
+    unsafe fn one(&self, m: usize, k: usize, n: usize) {
+        let lanes = self.kernels.lanes;
+        let wide = 1 + usize::from(n > lanes) + usize::from(n > 2 * lanes);
+        let tile = Tile { rows: m, last: n - (wide - 1) * lanes, ..self.tile(0, 0, 0, k) };
+        // SAFETY: as stated.
+        unsafe { self.kernels.direct[wide - 1][m - 1](&tile) }
+    }
+
+    /// One row times a matrix whose rows are adjacent.
+    ///
+    /// # Safety
+    /// As [`product`].
+    unsafe fn row(&self) {
+        let [_, k, n] = self.sizes;
+        let lanes = self.kernels.lanes;
+        let long = n - n % (LONG * lanes);
+        for p in (0..k).step_by(DEPTH) {
+            let depth = DEPTH.min(k - p);
+            for j in (0..long).step_by(LONG * lanes) {
+                // SAFETY: these columns exist.
+                unsafe { (self.kernels.long)(&Tile { last: lanes, ..self.tile(0, j, p, depth) }) };
+            }
+            for (v, wide) in panels((n - long).div_ceil(lanes)) {
+                let j = long + v * lanes;
+                let last = (n - j - (wide - 1) * lanes).min(lanes);
+                // SAFETY: these columns exist.
+                unsafe { self.kernels.direct[wide - 1][0](&Tile { last, ..self.tile(0, j, p, depth) }) };
+            }
+        }
+    }
+
+    /// One row times a matrix whose columns are adjacent.
+    ///
+    /// # Safety
+    /// As [`product`].
+    unsafe fn dots(&self) {
+        let [_, k, n] = self.sizes;
+        // Four blocks are turned at a time.
+        let many = 4 * self.kernels.side;
+        for p in (0..k).step_by(DEPTH) {
+            let depth = DEPTH.min(k - p);
+            for j in (0..n).step_by(many) {
+                let t = self.tile(0, j, p, depth);
+                let rows = many.min(n - j);
+                // SAFETY: these columns exist; as rows they are the matrix that the kernel reads.
+                unsafe {
+                    (self.kernels.dots)(&Tile {
+                        a: t.b,
+                        a_row: self.b.col,
+                        b: t.a,
+                        b_row: self.a.col,
+                        c_row: self.c.col,
+                        rows,
+                        ..t
+                    });
+                }
+            }
+        }
+    }
+
+    /// Blocks of any operands.
+    ///
+    /// # Safety
+    /// As [`product`].
+    unsafe fn blocks(&self) {
+        let [m, k, n] = self.sizes;
+        let (lanes, rows) = (self.kernels.lanes / E::PARTS, self.kernels.rows / E::PARTS);
+        let vectors = n.div_ceil(lanes);
+        let pack_b = self.b.col != 1 || m > FEW_ROWS * rows;
+        let pack_a = E::PARTS == 2 || vectors > FEW_VECTORS;
+        let wide = if pack_b { vectors.min(WIDE) } else { vectors };
+        let high = if pack_a { m.div_ceil(rows).min(HIGH) } else { m.div_ceil(rows) };
+        let depth = k.min(DEPTH);
+        let for_b = if pack_b { wide * lanes * depth } else { 0 };
+        let for_a = if pack_a { high * rows * depth } else { 0 };
+        if for_a + for_b == 0 {
+            // SAFETY: nothing is packed.
+            return unsafe { self.rooms(wide, high, None, None) };
+        }
+        // Half a line between the two keeps them apart.
+        with_room((for_a + for_b) * size_of::<E>() + 64, |room| {
+            let room_b = room.cast::<E>();
+            let room_a = room.wrapping_add((for_b * size_of::<E>()).next_multiple_of(64)).cast::<E>();
+            // SAFETY: there is room for the blocks.
+            unsafe { self.rooms(wide, high, pack_a.then_some(room_a), pack_b.then_some(room_b)) };
+        });
+    }
+
+    /// Blocks of `wide` vectors and `high` tiles, packed where there is room.
+    ///
+    /// # Safety
+    /// As [`product`]; the rooms are for a block each.
+    unsafe fn rooms(&self, wide: usize, high: usize, room_a: Option<*mut E>, room_b: Option<*mut E>) {
+        let [m, k, n] = self.sizes;
+        let (lanes, rows) = (self.kernels.lanes / E::PARTS, self.kernels.rows / E::PARTS);
+        for p in (0..k).step_by(DEPTH) {
+            let depth = DEPTH.min(k - p);
+            for j0 in (0..n).step_by(wide * lanes) {
+                let columns = (wide * lanes).min(n - j0);
+                if let Some(room) = room_b {
+                    for (v, many) in panels(columns.div_ceil(lanes)) {
+                        let (b, j) = (self.b, v * lanes);
+                        let from = b.at.wrapping_offset(p as isize * b.row + (j0 + j) as isize * b.col);
+                        let count = (many * lanes).min(columns - j);
+                        let lines = Lines { from, lane: b.col, step: b.row, count, depth };
+                        // SAFETY: these columns exist, and the room has a panel here.
+                        unsafe { pack(self.level, room.add(j * depth), many * lanes, lines) };
+                    }
+                }
+                for i0 in (0..m).step_by(high * rows) {
+                    let end = m.min(i0 + high * rows);
+                    if let Some(room) = room_a {
+                        for i in (i0..end).step_by(rows) {
+                            let a = self.a;
+                            let from = a.at.wrapping_offset(i as isize * a.row + p as isize * a.col);
+                            let lines = Lines { from, lane: a.row, step: a.col, count: rows.min(end - i), depth };
+                            // SAFETY: these rows exist, and the room has a panel here.
+                            unsafe { pack(self.level, room.add((i - i0) * depth), rows, lines) };
+                        }
+                    }
+                    for i in (i0..end).step_by(rows) {
+                        let count = rows.min(end - i);
+                        for (v, many) in panels(columns.div_ceil(lanes)) {
+                            let j = v * lanes;
+                            let mut tile = self.tile(i, j0 + j, p, depth);
+                            tile.rows = count * E::PARTS;
+                            let floats = (many * lanes).min(columns - j) * E::PARTS;
+                            tile.last = floats - (many - 1) * self.kernels.lanes;
+                            if let Some(room) = room_b {
+                                tile.b = room.wrapping_add(j * depth).cast();
+                                tile.b_row = (many * self.kernels.lanes) as isize;
+                            }
+                            let micro = match room_a {
+                                None => self.kernels.direct[many - 1][count - 1],
+                                Some(room) => {
+                                    tile.a = room.wrapping_add((i - i0) * depth).cast();
+                                    let all = usize::from(tile.rows * 2 > self.kernels.rows);
+                                    match E::PARTS {
+                                        1 => self.kernels.packed[many - 1][all],
+                                        _ => self.kernels.complex[many - 1][all],
+                                    }
+                                }
+                            };
+                            // SAFETY: the rows, columns and steps exist, as they lie or packed.
+                            unsafe { micro(&tile) };
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Vectors of the micro-kernels: what a product needs of a register, for each level.
+//!
+//! Every method is one IEEE operation lane by lane, or moves lanes, so a product has the same bits whichever vector it
+//! is compiled for. `fma` rounds once at every level.
+//!
+//! SAFETY of every block here: the intrinsics need their instruction set and nothing else; these vectors appear only in
+//! functions that are compiled for it and chosen after it was detected. Memory is the caller's promise, stated at the
+//! methods.
+
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::*;
+
+/// A vector of floats.
+pub(super) trait Lanes: Copy {
+    /// Its element.
+    type E: Copy;
+    /// The number of lanes.
+    const N: usize;
+
+    fn zero() -> Self;
+    fn splat(x: Self::E) -> Self;
+    /// # Safety
+    /// `p` is valid for reading `N` elements.
+    unsafe fn load(p: *const Self::E) -> Self;
+    /// The first `n` lanes, zeros after them.
+    ///
+    /// # Safety
+    /// `p` is valid for reading `n <= N` elements.
+    unsafe fn load_first(p: *const Self::E, n: usize) -> Self;
+    /// # Safety
+    /// `p` is valid for writing `N` elements.
+    unsafe fn store(self, p: *mut Self::E);
+    /// # Safety
+    /// `p` is valid for writing `n <= N` elements.
+    unsafe fn store_first(self, p: *mut Self::E, n: usize);
+    fn add(self, b: Self) -> Self;
+    /// `self · b + c`, rounded once.
+    fn fma(self, b: Self, c: Self) -> Self;
+    /// Neighbours `(x, y)` become `(-y, x)`: the product with the imaginary unit.
+    fn times_i(self) -> Self;
+}
+
+/// A vector that can read a square block of a matrix by columns.
+pub(super) trait Turn: Lanes {
+    /// Row `c` of the result is column `c` of the `N` by `N` block whose rows are `stride` apart.
+    ///
+    /// # Safety
+    /// `p + r · stride` is valid for reading `N` elements for every `r` below `N`.
+    unsafe fn columns<const N: usize>(p: *const Self::E, stride: isize) -> [Self; N];
+}
+
+macro_rules! portable {
+    ($($t:ty, $n:expr;)*) => {$(
+        impl Lanes for [$t; $n] {
+            type E = $t;
+            const N: usize = $n;
+
+            #[inline(always)]
+            fn zero() -> Self {
+                [0.0; $n]
+            }
+            #[inline(always)]
+            fn splat(x: $t) -> Self {
+                [x; $n]
+            }
+            #[inline(always)]
+            unsafe fn load(p: *const $t) -> Self {
+                unsafe { p.cast::<Self>().read() }
+            }
+            #[inline(always)]
+            unsafe fn load_first(p: *const $t, n: usize) -> Self {
+                let mut out = [0.0; $n];
+                for (i, x) in out.iter_mut().enumerate().take(n) {
+                    *x = unsafe { *p.add(i) };
+                }
+                out
+            }
+            #[inline(always)]
+            unsafe fn store(self, p: *mut $t) {
+                unsafe { p.cast::<Self>().write(self) }
+            }
+            #[inline(always)]
+            unsafe fn store_first(self, p: *mut $t, n: usize) {
+                for (i, &x) in self.iter().enumerate().take(n) {
+                    unsafe { *p.add(i) = x };
+                }
+            }
+            #[inline(always)]
+            fn add(mut self, b: Self) -> Self {
+                self.iter_mut().zip(b).for_each(|(x, b)| *x += b);
+                self
+            }
+            #[inline(always)]
+            fn fma(mut self, b: Self, c: Self) -> Self {
+                for i in 0..$n {
+                    self[i] = self[i].mul_add(b[i], c[i]);
+                }
+                self
+            }
+            #[inline(always)]
+            fn times_i(mut self) -> Self {
+                for i in (0..$n).step_by(2) {
+                    (self[i], self[i + 1]) = (-self[i + 1], self[i]);
+                }
+                self
+            }
+        }
+
+        impl Turn for [$t; $n] {
+            #[inline(always)]
+            unsafe fn columns<const N: usize>(p: *const $t, stride: isize) -> [Self; N] {
+                let mut out = [[0.0; $n]; N];
+                for (c, column) in out.iter_mut().enumerate() {
+                    for (r, x) in column.iter_mut().enumerate() {
+                        *x = unsafe { *p.offset(r as isize * stride).add(c) };
+                    }
+                }
+                out
+            }
+        }
+    )*};
+}
+
+portable! { f32, 8; f64, 4; }
+
+/// The vectors of one type and width by their intrinsics.
+#[cfg(target_arch = "x86_64")]
+macro_rules! intrinsics {
+    ($v:ty, $t:ty, $n:expr; $zero:ident $splat:ident $load:ident $store:ident $add:ident $fma:ident;
+     $mask:expr; $load_first:expr; $store_first:expr; $times_i:expr) => {
+        impl Lanes for $v {
+            type E = $t;
+            const N: usize = $n;
+
+            #[inline(always)]
+            fn zero() -> Self {
+                unsafe { $zero() }
+            }
+            #[inline(always)]
+            fn splat(x: $t) -> Self {
+                unsafe { $splat(x) }
+            }
+            #[inline(always)]
+            unsafe fn load(p: *const $t) -> Self {
+                unsafe { $load(p) }
+            }
+            #[inline(always)]
+            unsafe fn load_first(p: *const $t, n: usize) -> Self {
+                unsafe { $load_first($mask(n), p) }
+            }
+            #[inline(always)]
+            unsafe fn store(self, p: *mut $t) {
+                unsafe { $store(p, self) }
+            }
+            #[inline(always)]
+            unsafe fn store_first(self, p: *mut $t, n: usize) {
+                unsafe { $store_first(p, $mask(n), self) }
+            }
+            #[inline(always)]
+            fn add(self, b: Self) -> Self {
+                unsafe { $add(self, b) }
+            }
+            #[inline(always)]
+            fn fma(self, b: Self, c: Self) -> Self {
+                unsafe { $fma(self, b, c) }
+            }
+            #[inline(always)]
+            fn times_i(self) -> Self {
+                unsafe { $times_i(self) }
+            }
+        }
+    };
+}
+
+/// Eight times all bits, then none: where a mask of 32-bit lanes is read from.
+#[cfg(target_arch = "x86_64")]
+static MASK: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
+
+/// The mask of the first `n` 32-bit lanes of 8.
+///
+/// # Safety
+/// `n <= 8`, and the CPU has AVX.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn mask(n: usize) -> __m256i {
+    debug_assert!(n <= 8);
+    unsafe { _mm256_loadu_si256(MASK.as_ptr().add(8 - n).cast()) }
+}
+
+#[cfg(target_arch = "x86_64")]
+intrinsics! {
+    __m256, f32, 8;
+    _mm256_setzero_ps _mm256_set1_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_add_ps _mm256_fmadd_ps;
+    mask; |m, p| _mm256_maskload_ps(p, m); |p, m, x| _mm256_maskstore_ps(p, m, x);
+    |x| {
+        let signs = _mm256_castsi256_ps(_mm256_set1_epi64x(0x8000_0000));
+        _mm256_xor_ps(_mm256_permute_ps::<0b10_11_00_01>(x), signs)
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+intrinsics! {
+    __m256d, f64, 4;
+    _mm256_setzero_pd _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_add_pd _mm256_fmadd_pd;
+    |n| mask(2 * n); |m, p| _mm256_maskload_pd(p, m); |p, m, x| _mm256_maskstore_pd(p, m, x);
+    |x| _mm256_xor_pd(_mm256_permute_pd::<0b0101>(x), _mm256_setr_pd(-0.0, 0.0, -0.0, 0.0))
+}
+
+#[cfg(target_arch = "x86_64")]
+intrinsics! {
+    __m512, f32, 16;
+    _mm512_setzero_ps _mm512_set1_ps _mm512_loadu_ps _mm512_storeu_ps _mm512_add_ps _mm512_fmadd_ps;
+    |n| ((1u32 << n) - 1) as __mmask16; |m, p| _mm512_maskz_loadu_ps(m, p);
+    |p, m, x| _mm512_mask_storeu_ps(p, m, x);
+    |x| {
+        let signs = _mm512_castsi512_ps(_mm512_set1_epi64(0x8000_0000));
+        _mm512_xor_ps(_mm512_permute_ps::<0b10_11_00_01>(x), signs)
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+intrinsics! {
+    __m512d, f64, 8;
+    _mm512_setzero_pd _mm512_set1_pd _mm512_loadu_pd _mm512_storeu_pd _mm512_add_pd _mm512_fmadd_pd;
+    |n| ((1u32 << n) - 1) as __mmask8; |m, p| _mm512_maskz_loadu_pd(m, p);
+    |p, m, x| _mm512_mask_storeu_pd(p, m, x);
+    |x| {
+        let signs = _mm512_setr_pd(-0.0, 0.0, -0.0, 0.0, -0.0, 0.0, -0.0, 0.0);
+        _mm512_xor_pd(_mm512_permute_pd::<0b0101_0101>(x), signs)
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Turn for __m256 {
+    #[inline(always)]
+    unsafe fn columns<const N: usize>(p: *const f32, stride: isize) -> [Self; N] {
+        let mut out = [Self::zero(); N];
+        for half in [0, 4] {
+            // Rows r and r + 4 share a register, so the shuffles stay within halves.
+            let rows = |r: isize| unsafe {
+                let low = _mm_loadu_ps(p.offset(r * stride).add(half));
+                let high = _mm_loadu_ps(p.offset((r + 4) * stride).add(half));
+                _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(low), high)
+            };
+            let x = [rows(0), rows(1), rows(2), rows(3)];
+            let (a, b, c, d) = unsafe {
+                (
+                    _mm256_unpacklo_ps(x[0], x[1]),
+                    _mm256_unpackhi_ps(x[0], x[1]),
+                    _mm256_unpacklo_ps(x[2], x[3]),
+                    _mm256_unpackhi_ps(x[2], x[3]),
+                )
+            };
+            out[half] = unsafe { _mm256_shuffle_ps::<0x44>(a, c) };
+            out[half + 1] = unsafe { _mm256_shuffle_ps::<0xee>(a, c) };
+            out[half + 2] = unsafe { _mm256_shuffle_ps::<0x44>(b, d) };
+            out[half + 3] = unsafe { _mm256_shuffle_ps::<0xee>(b, d) };
+        }
+        out
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Turn for __m256d {
+    #[inline(always)]
+    unsafe fn columns<const N: usize>(p: *const f64, stride: isize) -> [Self; N] {
+        let mut out = [Self::zero(); N];
+        for half in [0, 2] {
+            let rows = |r: isize| unsafe {
+                let low = _mm_loadu_pd(p.offset(r * stride).add(half));
+                let high = _mm_loadu_pd(p.offset((r + 2) * stride).add(half));
+                _mm256_insertf128_pd::<1>(_mm256_castpd128_pd256(low), high)
+            };
+            let x = [rows(0), rows(1)];
+            out[half] = unsafe { _mm256_unpacklo_pd(x[0], x[1]) };
+            out[half + 1] = unsafe { _mm256_unpackhi_pd(x[0], x[1]) };
+        }
+        out
+    }
+}

@@ -1,0 +1,200 @@
+//! Products against their definition: to the bit at every level, in every layout and along every path.
+
+use super::*;
+use crate::testing::{Owned, Random, layout};
+use matrixmultiply::{dgemm, sgemm};
+
+/// `Σ_p a[.., i, p] b[.., p, j]` by definition.
+fn naive<T: Number>(a: &Owned<T>, b: &Owned<T>) -> Vec<T> {
+    let (batch, [m, k, n]) =
+        (a.shape.len() - 2, [a.shape[a.shape.len() - 2], a.shape[a.shape.len() - 1], *b.shape.last().unwrap()]);
+    let mut out = Vec::new();
+    for index in crate::testing::indices(&a.shape[..batch]) {
+        for (i, j) in (0..m * n).map(|e| (e / n, e % n)) {
+            let at = |x, y| [&index[..], &[x, y]].concat();
+            let terms = (0..k).map(|p| a.view().get(&at(i, p)).times(b.view().get(&at(p, j))));
+            out.push(terms.fold(T::ZERO, T::plus));
+        }
+    }
+    out
+}
+
+fn against_naive<T: Gemm>(seed: u64, value: impl Fn(&mut Random) -> T, close: impl Fn(T, T) -> bool) {
+    let mut random = Random(seed);
+    for case in 0..60 {
+        let batch: Vec<usize> = (0..random.below(3)).map(|_| 1 + random.below(3)).collect();
+        let limit = if case % 20 == 0 { 300 } else { 20 };
+        let [m, k, n] = [0; 3].map(|_| random.below(limit).min(random.below(limit)));
+        let mut draw = |rows, cols| layout(&mut random, &[&batch[..], &[rows, cols]].concat(), &value);
+        let (a, b) = (draw(m, k), draw(k, n));
+        let expected = naive(&a, &b);
+        let mut c = vec![T::ONE; expected.len()];
+        gemm(&mut c, a.view(), b.view());
+        for (&x, &y) in c.iter().zip(&expected) {
+            assert!(
+                close(x, y),
+                "{x:?} {y:?}, shapes {:?} {:?}, strides {:?} {:?}",
+                a.shape,
+                b.shape,
+                a.strides,
+                b.strides
+            );
+        }
+    }
+}
+
+#[test]
+fn products_agree_with_the_definition() {
+    against_naive(1, |r| r.float() as f32, |x: f32, y| (x - y).abs() < 1e-4);
+    against_naive(2, |r| r.float(), |x: f64, y| (x - y).abs() < 1e-12);
+    against_naive(3, |r| Complex::new(r.float() as f32, r.float() as f32), |x, y| (x - y).norm() < 1e-4);
+    against_naive(4, |r| Complex::new(r.float(), r.float()), |x, y| (x - y).norm() < 1e-12);
+    against_naive(5, |r| r.next() as i32, |x, y| x == y);
+    against_naive(6, |r| r.next() as u8, |x, y| x == y);
+    against_naive(7, |r| r.below(9) == 0, |x, y| x == y);
+    against_naive(8, |r| f16::from_f64(r.below(3) as f64), |x, y| x == y);
+    against_naive(9, |r| bf16::from_f64(r.below(2) as f64), |x: bf16, y| (x - y).to_f32().abs() <= y.to_f32() * 0.3);
+}
+
+/// A float, or two, with the order of sums that products promise.
+trait Promise: blocks::Parts {
+    /// The sum of products over one block.
+    fn block(terms: &[(Self, Self)]) -> Self;
+
+    /// The element of a product.
+    fn element(terms: &[(Self, Self)]) -> Self {
+        terms.chunks(256).map(Self::block).reduce(Self::plus).expect("there are steps")
+    }
+}
+
+macro_rules! promise {
+    ($($t:ty)*) => {$(
+        impl Promise for $t {
+            fn block(terms: &[(Self, Self)]) -> Self {
+                terms.iter().fold(0.0, |sum, (a, b)| a.mul_add(*b, sum))
+            }
+        }
+
+        impl Promise for Complex<$t> {
+            fn block(terms: &[(Self, Self)]) -> Self {
+                let sum = |f: fn(&(Self, Self)) -> ($t, $t)| <$t>::block(&terms.iter().map(f).collect::<Vec<_>>());
+                let (rr, ii) = (sum(|(a, b)| (a.re, b.re)), sum(|(a, b)| (a.im, b.im)));
+                let (ri, ir) = (sum(|(a, b)| (a.re, b.im)), sum(|(a, b)| (a.im, b.re)));
+                Complex::new(rr - ii, ri + ir)
+            }
+        }
+    )*};
+}
+
+promise!(f32 f64);
+
+/// Sizes for every path: tiles alone and in blocks, one row, one column, few columns, several blocks of `k`.
+const SIZES: [[usize; 3]; 22] = [
+    [1, 1, 1],
+    [1, 600, 1],
+    [2, 3, 2],
+    [3, 5, 4],
+    [8, 8, 8],
+    [7, 9, 33],
+    [16, 256, 64],
+    [5, 257, 49],
+    [33, 70, 29],
+    [70, 513, 1],
+    [5, 40, 1],
+    [33, 300, 1],
+    [1, 300, 140],
+    [1, 31, 700],
+    [40, 300, 3],
+    [90, 20, 2],
+    [18, 257, 35],
+    [66, 20, 100],
+    [130, 17, 120],
+    [200, 10, 40],
+    [9, 3, 700],
+    [140, 5, 510],
+];
+
+/// Matrices of these sizes in four pairs of layouts, and what they give.
+fn every_layout<T: Promise>(value: impl Fn(&mut Random) -> T, check: impl Fn([usize; 3], Matrix<T>, Matrix<T>, &[T])) {
+    let mut random = Random(1);
+    for [m, k, n] in SIZES {
+        let [a, b] = [m * k, k * n].map(|len| (0..len).map(|_| value(&mut random)).collect::<Vec<T>>());
+        for layout in 0..5 {
+            // The last layout has gaps between the elements of A, and walks through B backwards.
+            let matrix = |data, rows: usize, cols: usize, turned: bool| {
+                let (row_stride, col_stride) = if turned { (1, rows as isize) } else { (cols as isize, 1) };
+                Matrix { data, offset: 0, rows, cols, row_stride, col_stride }
+            };
+            let (mut a, mut b) = (matrix(&a, m, k, layout % 2 == 1), matrix(&b, k, n, layout == 2 || layout == 3));
+            let apart: Vec<T> = a.data.iter().flat_map(|&x| [x, T::ONE]).collect();
+            if layout == 4 {
+                a = Matrix { data: &apart, row_stride: 2 * a.row_stride, col_stride: 2, ..a };
+                let last = (k - 1) * n + n - 1;
+                b = Matrix { offset: last, row_stride: -b.row_stride, col_stride: -1, ..b };
+            }
+            let at = |x: Matrix<T>, i: usize, j: usize| {
+                x.data[x.offset.wrapping_add_signed(i as isize * x.row_stride + j as isize * x.col_stride)]
+            };
+            let mut expected = Vec::new();
+            for (i, j) in (0..m * n).map(|e| (e / n, e % n)) {
+                let terms: Vec<(T, T)> = (0..k).map(|p| (at(a, i, p), at(b, p, j))).collect();
+                expected.push(T::element(&terms));
+            }
+            check([m, k, n], a, b, &expected);
+        }
+    }
+}
+
+fn the_same_at_every_level<T: Promise>(value: impl Fn(&mut Random) -> T) {
+    every_layout(value, |sizes, a, b, expected| {
+        for level in Level::available() {
+            let mut c = vec![T::ONE; expected.len()];
+            at_level(level, &mut c, a, b);
+            assert_eq!(c, expected, "{sizes:?} at {level:?}: {a:?} {b:?}");
+        }
+    });
+}
+
+#[test]
+fn every_level_and_layout_gives_the_bits_of_the_naive_loop() {
+    the_same_at_every_level(|r| r.float() as f32);
+    the_same_at_every_level(|r| r.float());
+    the_same_at_every_level(|r| Complex::new(r.float() as f32, r.float() as f32));
+    the_same_at_every_level(|r| Complex::new(r.float(), r.float()));
+}
+
+/// The bits of `matrixmultiply`, which has the same blocks, where it has fused multiply-add.
+#[test]
+fn the_bits_of_matrixmultiply() {
+    if !crate::simd::fused() {
+        return;
+    }
+    macro_rules! compare {
+        ($t:ty, $routine:ident) => {
+            every_layout(
+                |r| r.float() as $t,
+                |[m, k, n], a, b, expected| {
+                    let mut c = vec![0.0; m * n];
+                    // SAFETY: matrices address elements of their slices only, and C is m by n.
+                    unsafe {
+                        let (pa, pb) = (a.data.as_ptr().add(a.offset), b.data.as_ptr().add(b.offset));
+                        let (sa, sb) = ([a.row_stride, a.col_stride], [b.row_stride, b.col_stride]);
+                        $routine(m, k, n, 1.0, pa, sa[0], sa[1], pb, sb[0], sb[1], 0.0, c.as_mut_ptr(), n as isize, 1);
+                    }
+                    assert_eq!(c, expected);
+                },
+            )
+        };
+    }
+    compare!(f32, sgemm);
+    compare!(f64, dgemm);
+}
+
+#[test]
+fn nothing_to_add_is_zero() {
+    let mut c = [7.0; 6];
+    gemm(&mut c, View::dense(&[], &[2, 0]), View::dense(&[], &[0, 3]));
+    assert_eq!(c, [0.0; 6]);
+    gemm::<i8>(&mut [], View::dense(&[1, 2], &[2, 1]), View::dense(&[], &[1, 0]));
+    gemm::<f64>(&mut [], View::dense(&[], &[0, 2, 1]), View::dense(&[], &[0, 1, 3]));
+}
