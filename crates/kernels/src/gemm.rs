@@ -4,7 +4,7 @@
 //! c[i, j] = Σ_q ( fma(a[i, p], b[p, j], ..) over the steps p of block q, from 0 )       blocks of 256 along k, ascending
 //! ```
 //! An element of C depends on its row of A and its column of B alone: not on layout, batch, the other rows or the level
-//! of vector instructions. A complex block is four real ones, `(Σ re re - Σ im im, Σ re im + Σ im re)`. `f16` and `bf16`
+//! of vector instructions, nor the number of threads. A complex block is four real ones, `(Σ re re - Σ im im, Σ re im + Σ im re)`. `f16` and `bf16`
 //! are products in f32, rounded once. Integers wrap; `bool` is or of ands.
 //!
 //! `micro` holds the kernels, `blocks` the loops around them and `pack` the order in which they read.
@@ -19,6 +19,7 @@ mod tests;
 use crate::copy::copy_into;
 use crate::element::Number;
 use crate::loops::{Axis, Loops};
+use crate::parallel;
 use crate::simd::Level;
 use crate::view::{View, volume};
 use blocks::Strided;
@@ -61,6 +62,21 @@ pub fn gemm<T: Gemm>(c: &mut [T], a: View<T>, b: View<T>) {
         }
         return T::product(c, tall, Matrix::of(b, k, n, b.offset()));
     }
+    let one = blocks::nanos::<T>([m, k, n]);
+    let all = one.saturating_mul(count as u64);
+    if all >= blocks::SHARED && parallel::threads() > 1 && (count >= MANY || one < blocks::SHARED) {
+        let mut starts = Vec::with_capacity(count);
+        loops.in_order([a.offset(), b.offset()], |[at, bt], len| {
+            starts.extend((0..len as isize).map(|i| [at.wrapping_add_signed(i * sa), bt.wrapping_add_signed(i * sb)]));
+        });
+        // Chunks of some ten microseconds.
+        let each = (blocks::SHARED / (2 * one.max(1))).clamp(1, count as u64) as usize;
+        return parallel::chunks(c, each * size, all, |chunk, part| {
+            for (c, &[at, bt]) in part.chunks_exact_mut(size).zip(&starts[chunk * each..]) {
+                T::product(c, Matrix::of(a, m, k, at), Matrix::of(b, k, n, bt));
+            }
+        });
+    }
     let mut blocks = c.chunks_exact_mut(size);
     loops.in_order([a.offset(), b.offset()], |[at, bt], len| {
         for (i, c) in (0..len as isize).zip(&mut blocks) {
@@ -70,6 +86,9 @@ pub fn gemm<T: Gemm>(c: &mut [T], a: View<T>, b: View<T>) {
         }
     });
 }
+
+/// With fewer products in a batch each is cut, if it is large.
+const MANY: usize = 8;
 
 /// A strided matrix inside a slice.
 ///
@@ -111,7 +130,7 @@ impl<'a, T: Copy> Matrix<'a, T> {
 }
 
 /// An element with a matrix product.
-pub trait Gemm: Number {
+pub trait Gemm: Number + Send + Sync {
     /// `c = a b` for non-empty matrices, `c` row-major.
     fn product(c: &mut [Self], a: Matrix<Self>, b: Matrix<Self>);
 }

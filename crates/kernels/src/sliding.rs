@@ -48,6 +48,12 @@ impl Axis {
         self.window == 1 && self.count == self.len && self.stride == self.x_dilation && self.low == 0
     }
 
+    /// The windows that elements of this axis's windows make: `k` and `p` change places.
+    pub fn turned(&self) -> Axis {
+        let Axis { window, count, stride, dilation, .. } = *self;
+        Axis { window: count, count: window, stride: dilation, dilation: stride, ..*self }
+    }
+
     /// The windows that have an element `k`.
     pub fn run(&self, k: usize) -> Run {
         let [stride, step] = [self.stride, self.x_dilation].map(i128::from);

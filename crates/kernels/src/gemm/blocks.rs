@@ -6,6 +6,7 @@
 use super::micro::{Kernels, LONG, Real, Tile, VECTORS};
 use super::pack::{Lines, pack, with_room};
 use crate::element::Number;
+use crate::parallel::{Shared, parallel, threads};
 use crate::simd::Level;
 use num_complex::Complex;
 
@@ -19,6 +20,13 @@ const HIGH: usize = 16;
 const FEW_ROWS: usize = 8;
 /// The same for the vectors in a row of C, and A.
 const FEW_VECTORS: usize = 6;
+
+/// Rows and vectors of C that are one chunk of work for a thread: few operands are packed twice.
+const CHUNK: [usize; 2] = [256, WIDE];
+/// The same where that would leave few chunks, and rows are read as they lie.
+const SMALL_CHUNK: [usize; 2] = [64, 16];
+/// Chunks that are enough for every thread to have one when another ends.
+const ENOUGH: usize = 8;
 
 /// A number made of floats with micro-kernels: one, or two.
 pub(super) trait Parts: Number {
@@ -81,18 +89,49 @@ pub(super) unsafe fn product<E: Parts>(
         false => ([m, k, n], c, a, b),
     };
     let x = Product { level, kernels, sizes, c, a, b };
-    // SAFETY: as stated.
-    unsafe {
-        let [m, k, n] = sizes;
-        if E::PARTS == 1 && m <= kernels.rows && n <= VECTORS * lanes && k <= DEPTH && b.col == 1 {
-            return x.one(m, k, n);
-        }
-        match x.sizes[0] == 1 && E::PARTS == 1 {
-            true if b.col == 1 && x.c.col == 1 => x.row(),
-            true if b.row == 1 => x.dots(),
-            _ => x.blocks(),
-        }
+    let [m, k, n] = sizes;
+    if E::PARTS == 1 && m <= kernels.rows && n <= VECTORS * lanes && k <= DEPTH && b.col == 1 {
+        // SAFETY: as stated.
+        return unsafe { x.one(m, k, n) };
     }
+    let nanos = nanos::<E>(sizes);
+    if nanos < SHARED || threads() == 1 {
+        // SAFETY: as stated.
+        return unsafe { x.on_one_thread() };
+    }
+    let mut chunk = [CHUNK[0], CHUNK[1] * lanes];
+    if m.div_ceil(chunk[0]) * n.div_ceil(chunk[1]) < ENOUGH {
+        chunk = [SMALL_CHUNK[0], SMALL_CHUNK[1] * lanes];
+    }
+    // Evenly cut, in whole panels.
+    let chunk = [even(m, chunk[0], kernels.rows), even(n, chunk[1], VECTORS * lanes)];
+    let (down, across) = (m.div_ceil(chunk[0]), n.div_ceil(chunk[1]));
+    let [pc, pa, pb] = [c.at, a.at.cast_mut(), b.at.cast_mut()].map(Shared);
+    parallel(down * across, nanos, |piece| {
+        let (i, j) = (piece / across * chunk[0], piece % across * chunk[1]);
+        let sizes = [chunk[0].min(m - i), k, chunk[1].min(n - j)];
+        let [i, j] = [i as isize, j as isize];
+        let c = Strided { at: pc.get().wrapping_offset(i * c.row + j * c.col), row: c.row, col: c.col };
+        let a = Strided { at: pa.get().cast_const().wrapping_offset(i * a.row), row: a.row, col: a.col };
+        let b = Strided { at: pb.get().cast_const().wrapping_offset(j * b.col), row: b.row, col: b.col };
+        // SAFETY: these rows and columns exist, and no two pieces have an element of C in common.
+        unsafe { Product { level, kernels, sizes, c, a, b }.on_one_thread() }
+    });
+}
+
+/// Nanoseconds below which a product is not cut.
+pub(super) const SHARED: u64 = 30_000;
+
+/// About how long a product takes on one thread.
+pub(super) fn nanos<E>([m, k, n]: [usize; 3]) -> u64 {
+    // 50 multiplications of f32 in a nanosecond, and half as many of f64; a row or column waits for memory.
+    let rate = if m.min(n) == 1 { 10 } else { 50 };
+    (m.saturating_mul(k).saturating_mul(n).saturating_mul(size_of::<E>()) / (4 * rate)) as u64
+}
+
+/// As even parts of `n` as can be of at most `most`, in whole `unit`s.
+fn even(n: usize, most: usize, unit: usize) -> usize {
+    n.div_ceil(n.div_ceil(most)).next_multiple_of(unit)
 }
 
 struct Product<E: Parts> {
@@ -119,6 +158,21 @@ fn panels(count: usize) -> impl Iterator<Item = (usize, usize)> {
 }
 
 impl<E: Parts> Product<E> {
+    /// By the path that suits.
+    ///
+    /// # Safety
+    /// As [`product`].
+    unsafe fn on_one_thread(&self) {
+        // SAFETY: as stated.
+        unsafe {
+            match self.sizes[0] == 1 && E::PARTS == 1 {
+                true if self.b.col == 1 && self.c.col == 1 => self.row(),
+                true if self.b.row == 1 => self.dots(),
+                _ => self.blocks(),
+            }
+        }
+    }
+
     /// A tile at row `i`, column `j` and step `p` of C, A and B as they lie, of one row and no more.
     fn tile(&self, i: usize, j: usize, p: usize, depth: usize) -> Tile<E::Part> {
         let (c, a, b, w) = (self.c, self.a, self.b, E::PARTS as isize);

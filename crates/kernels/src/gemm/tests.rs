@@ -191,6 +191,25 @@ fn the_bits_of_matrixmultiply() {
 }
 
 #[test]
+fn the_number_of_threads_changes_no_bit() {
+    let mut random = Random(3);
+    for (batch, [m, k, n]) in
+        [(1, [300, 257, 400]), (1, [2000, 1000, 1]), (1, [1, 900, 3000]), (70, [40, 300, 41]), (3, [200, 300, 70])]
+    {
+        let [a, b] =
+            [batch * m * k, batch * k * n].map(|len| (0..len).map(|_| random.float() as f32).collect::<Vec<_>>());
+        let run = |threads| {
+            let mut c = vec![0.0; batch * m * n];
+            let (of_a, of_b) = ([batch, m, k], [batch, k, n]);
+            parallel::with_threads(threads, || gemm(&mut c, View::dense(&a, &of_a), View::dense(&b, &of_b)));
+            c
+        };
+        let alone = run(1);
+        assert!(run(2) == alone && run(8) == alone, "{batch} of {m} {k} {n}");
+    }
+}
+
+#[test]
 fn nothing_to_add_is_zero() {
     let mut c = [7.0; 6];
     gemm(&mut c, View::dense(&[], &[2, 0]), View::dense(&[], &[0, 3]));
