@@ -51,6 +51,9 @@ pub fn gemm<T: Gemm>(c: &mut [T], a: View<T>, b: View<T>) {
     if k == 0 {
         return c.fill(T::ZERO);
     }
+    if count == 1 {
+        return T::product(c, Matrix::of(a, m, k, a.offset()), Matrix::of(b, k, n, b.offset()));
+    }
     let axes = (0..batch).map(|d| Axis { len: a.shape()[d], strides: [a.stride(d), b.stride(d)] });
     let loops = Loops::new(axes);
     let Axis { len, strides: [sa, sb] } = loops.inner();

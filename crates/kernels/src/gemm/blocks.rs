@@ -9,20 +9,21 @@ use crate::element::Number;
 use crate::parallel::{Shared, parallel, threads};
 use crate::simd::Level;
 use num_complex::Complex;
+use std::ops::Range;
 
 /// Steps of `k` in a block: part of what a product means.
 pub(super) const DEPTH: usize = 256;
 /// Columns of B that are packed together, in vectors: the block stays in the second cache.
-const WIDE: usize = 10 * VECTORS;
+const WIDE: usize = 16 * VECTORS;
 /// Tiles of rows of A that are packed together.
 const HIGH: usize = 16;
 /// With at most so many tiles of rows B is read as it lies, if its rows are adjacent: packing would not pay.
 const FEW_ROWS: usize = 8;
 /// The same for the vectors in a row of C, and A.
-const FEW_VECTORS: usize = 6;
+const FEW_VECTORS: usize = 8;
 
 /// Rows and vectors of C that are one chunk of work for a thread: few operands are packed twice.
-const CHUNK: [usize; 2] = [256, WIDE];
+const CHUNK: [usize; 2] = [256, 10 * VECTORS];
 /// The same where that would leave few chunks, and rows are read as they lie.
 const SMALL_CHUNK: [usize; 2] = [64, 16];
 /// Chunks that are enough for every thread to have one when another ends.
@@ -143,6 +144,22 @@ struct Product<E: Parts> {
     b: Strided<*const E>,
 }
 
+/// `n / unit`, rounded up, for a power of two: divisions would take as long as a small product.
+fn ceil(n: usize, unit: usize) -> usize {
+    debug_assert!(unit.is_power_of_two());
+    (n + unit - 1) >> unit.trailing_zeros()
+}
+
+/// `from..to` in parts of `size`, without a division.
+fn parts(from: usize, to: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
+    let mut at = from;
+    std::iter::from_fn(move || {
+        let start = at;
+        at = to.min(start + size);
+        (start < to).then_some(start..at)
+    })
+}
+
 /// Vectors in panels of at most [`VECTORS`], none of them narrow beside a full one: the first of each, and how many.
 fn panels(count: usize) -> impl Iterator<Item = (usize, usize)> {
     let mut at = 0;
@@ -219,7 +236,7 @@ impl<E: Parts> Product<E> {
                 // SAFETY: these columns exist.
                 unsafe { (self.kernels.long)(&Tile { last: lanes, ..self.tile(0, j, p, depth) }) };
             }
-            for (v, wide) in panels((n - long).div_ceil(lanes)) {
+            for (v, wide) in panels(ceil(n - long, lanes)) {
                 let j = long + v * lanes;
                 let last = (n - j - (wide - 1) * lanes).min(lanes);
                 // SAFETY: these columns exist.
@@ -264,88 +281,104 @@ impl<E: Parts> Product<E> {
     unsafe fn blocks(&self) {
         let [m, k, n] = self.sizes;
         let (lanes, rows) = (self.kernels.lanes / E::PARTS, self.kernels.rows / E::PARTS);
-        let vectors = n.div_ceil(lanes);
-        let pack_b = self.b.col != 1 || m > FEW_ROWS * rows;
+        let (vectors, tiles) = (ceil(n, lanes), ceil(m, rows));
+        let pack_b = self.b.col != 1 || tiles > FEW_ROWS;
         let pack_a = E::PARTS == 2 || vectors > FEW_VECTORS;
-        let wide = if pack_b { vectors.min(WIDE) } else { vectors };
-        let high = if pack_a { m.div_ceil(rows).min(HIGH) } else { m.div_ceil(rows) };
+        let wide = if pack_b && vectors > WIDE { even(vectors, WIDE, VECTORS) } else { vectors };
+        let high = if pack_a { tiles.min(HIGH) } else { tiles };
         let depth = k.min(DEPTH);
         let for_b = if pack_b { wide * lanes * depth } else { 0 };
         let for_a = if pack_a { high * rows * depth } else { 0 };
         if for_a + for_b == 0 {
             // SAFETY: nothing is packed.
-            return unsafe { self.rooms(wide, high, None, None) };
+            return unsafe { self.each_block([high * rows, wide * lanes], None, None) };
         }
-        // Half a line between the two keeps them apart.
         with_room((for_a + for_b) * size_of::<E>() + 64, |room| {
             let room_b = room.cast::<E>();
             let room_a = room.wrapping_add((for_b * size_of::<E>()).next_multiple_of(64)).cast::<E>();
+            let (room_a, room_b) = (pack_a.then_some(room_a), pack_b.then_some(room_b));
             // SAFETY: there is room for the blocks.
-            unsafe { self.rooms(wide, high, pack_a.then_some(room_a), pack_b.then_some(room_b)) };
+            unsafe { self.each_block([high * rows, wide * lanes], room_a, room_b) };
         });
     }
 
-    /// Blocks of `wide` vectors and `high` tiles, packed where there is room.
+    /// Blocks of so many rows and columns, packed where there is room.
     ///
     /// # Safety
     /// As [`product`]; the rooms are for a block each.
-    unsafe fn rooms(&self, wide: usize, high: usize, room_a: Option<*mut E>, room_b: Option<*mut E>) {
+    unsafe fn each_block(&self, [high, wide]: [usize; 2], room_a: Option<*mut E>, room_b: Option<*mut E>) {
         let [m, k, n] = self.sizes;
         let (lanes, rows) = (self.kernels.lanes / E::PARTS, self.kernels.rows / E::PARTS);
         for p in (0..k).step_by(DEPTH) {
             let depth = DEPTH.min(k - p);
-            for j0 in (0..n).step_by(wide * lanes) {
-                let columns = (wide * lanes).min(n - j0);
+            for columns in parts(0, n, wide) {
                 if let Some(room) = room_b {
-                    for (v, many) in panels(columns.div_ceil(lanes)) {
+                    for (v, many) in panels(ceil(columns.len(), lanes)) {
                         let (b, j) = (self.b, v * lanes);
-                        let from = b.at.wrapping_offset(p as isize * b.row + (j0 + j) as isize * b.col);
-                        let count = (many * lanes).min(columns - j);
+                        let from = b.at.wrapping_offset(p as isize * b.row + (columns.start + j) as isize * b.col);
+                        let count = (many * lanes).min(columns.len() - j);
                         let lines = Lines { from, lane: b.col, step: b.row, count, depth };
                         // SAFETY: these columns exist, and the room has a panel here.
                         unsafe { pack(self.level, room.add(j * depth), many * lanes, lines) };
                     }
                 }
-                for i0 in (0..m).step_by(high * rows) {
-                    let end = m.min(i0 + high * rows);
+                for block in parts(0, m, high) {
+                    let first = block.start;
                     if let Some(room) = room_a {
-                        for i in (i0..end).step_by(rows) {
+                        for part in parts(first, block.end, rows) {
                             let a = self.a;
-                            let from = a.at.wrapping_offset(i as isize * a.row + p as isize * a.col);
-                            let lines = Lines { from, lane: a.row, step: a.col, count: rows.min(end - i), depth };
+                            let from = a.at.wrapping_offset(part.start as isize * a.row + p as isize * a.col);
+                            let lines = Lines { from, lane: a.row, step: a.col, count: part.len(), depth };
                             // SAFETY: these rows exist, and the room has a panel here.
-                            unsafe { pack(self.level, room.add((i - i0) * depth), rows, lines) };
+                            unsafe { pack(self.level, room.add((part.start - first) * depth), rows, lines) };
                         }
                     }
-                    for i in (i0..end).step_by(rows) {
-                        let count = rows.min(end - i);
-                        for (v, many) in panels(columns.div_ceil(lanes)) {
-                            let j = v * lanes;
-                            let mut tile = self.tile(i, j0 + j, p, depth);
-                            tile.rows = count * E::PARTS;
-                            let floats = (many * lanes).min(columns - j) * E::PARTS;
-                            tile.last = floats - (many - 1) * self.kernels.lanes;
-                            if let Some(room) = room_b {
-                                tile.b = room.wrapping_add(j * depth).cast();
-                                tile.b_row = (many * self.kernels.lanes) as isize;
-                            }
-                            let micro = match room_a {
-                                None => self.kernels.direct[many - 1][count - 1],
-                                Some(room) => {
-                                    tile.a = room.wrapping_add((i - i0) * depth).cast();
-                                    let all = usize::from(tile.rows * 2 > self.kernels.rows);
-                                    match E::PARTS {
-                                        1 => self.kernels.packed[many - 1][all],
-                                        _ => self.kernels.complex[many - 1][all],
-                                    }
-                                }
-                            };
-                            // SAFETY: the rows, columns and steps exist, as they lie or packed.
-                            unsafe { micro(&tile) };
-                        }
+                    for part in parts(first, block.end, rows) {
+                        let a = room_a.map(|room| room.wrapping_add((part.start - first) * depth).cast_const());
+                        // SAFETY: these rows, columns and steps exist, as they lie or packed.
+                        unsafe { self.tiles(part, columns.clone(), p..p + depth, a, room_b) };
                     }
                 }
             }
+        }
+    }
+
+    /// The tiles of one row of tiles.
+    ///
+    /// # Safety
+    /// As [`product`]; what is packed has these rows and columns.
+    unsafe fn tiles(
+        &self,
+        part: Range<usize>,
+        columns: Range<usize>,
+        steps: Range<usize>,
+        a: Option<*const E>,
+        b: Option<*mut E>,
+    ) {
+        let lanes = self.kernels.lanes;
+        let width = columns.len() * E::PARTS;
+        let rows = part.len() * E::PARTS;
+        let half = usize::from(rows * 2 > self.kernels.rows);
+        for (v, many) in panels(ceil(width, lanes)) {
+            let mut tile = self.tile(part.start, columns.start + v * lanes / E::PARTS, steps.start, steps.len());
+            tile.rows = rows;
+            tile.last = (width - (v + many - 1) * lanes).min(lanes);
+            if let Some(room) = b {
+                tile.b = room.cast::<E::Part>().wrapping_add(v * lanes * steps.len());
+                tile.b_row = (many * lanes) as isize;
+            }
+            let micro = match a {
+                None => self.kernels.direct[many - 1][rows - 1],
+                Some(panel) => {
+                    tile.a = panel.cast();
+                    match E::PARTS {
+                        1 => self.kernels.packed[many - 1][half],
+                        _ => self.kernels.complex[many - 1][half],
+                    }
+                }
+            };
+            // SAFETY: as stated.
+            unsafe { micro(&tile) };
         }
     }
 }

@@ -207,15 +207,18 @@ unsafe fn dots<L: Turn, const S: usize, const GROUPS: usize>(t: &Tile<L::E>) {
     // Groups past the last row read rows that exist; what they give is dropped.
     let groups: [isize; GROUPS] = std::array::from_fn(|g| (g * S).min(t.rows.saturating_sub(S)) as isize);
     let whole = if t.rows < S { 0 } else { t.depth - t.depth % S };
+    // As in `tile`: the compiler would keep an address for each row.
+    let mut rows = std::hint::black_box(groups.map(|first| t.a.wrapping_offset(first * t.a_row)));
     for p in (0..whole).step_by(S) {
         for g in 0..GROUPS {
             // SAFETY: S rows from the group's first exist, and S steps from p on.
             unsafe {
-                let columns = L::columns::<S>(t.a.offset(groups[g] * t.a_row).add(p), t.a_row);
+                let columns = L::columns::<S>(rows[g], t.a_row);
                 for (q, &x) in columns.iter().enumerate() {
                     acc[g] = x.fma(L::splat(*t.b.offset((p + q) as isize * t.b_row)), acc[g]);
                 }
             }
+            rows[g] = rows[g].wrapping_add(S);
         }
     }
     for p in whole..t.depth {
