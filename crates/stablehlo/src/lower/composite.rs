@@ -29,10 +29,10 @@ const MANY: usize = 1 << 14;
 
 /// The window of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Axis {
-    size: usize,
-    stride: usize,
-    dilation: usize,
+pub struct Axis {
+    pub size: usize,
+    pub stride: usize,
+    pub dilation: usize,
 }
 
 impl Axis {
@@ -139,6 +139,18 @@ fn cumulative(f: &Frame<'_>, x: Val, w: &[Axis], pad: &[(i64, i64)], op: Running
     plain.then(|| f.cx().op(Cumulative { reverse, ..Cumulative::new(op, axis) }, &[x]))
 }
 
+/// The running reduction that folding everything before an element is.
+pub fn accumulates(f: &Frame<'_>, body: &Body, x: &[Val], init: &[Val]) -> Option<Running> {
+    if x.len() != 1 || f.cx().ty(x[0]).dtype == DType::Bool {
+        return None;
+    }
+    match body.fold(0) {
+        Some(Fold::Binary(b)) if f.is_identity(b, init[0]) => running(b),
+        None if body.is_logaddexp() && f.is_identity(Binary::Max, init[0]) => Some(Running::LogSumExp),
+        _ => None,
+    }
+}
+
 fn running(b: Binary) -> Option<Running> {
     Some(match b {
         Binary::Add => Running::Sum,
@@ -156,29 +168,38 @@ fn reduce_window(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
         bail!(Arity, "`{}` takes operands, as many initial values, and a body", op.name)
     };
     let (x, init) = all.split_at(n);
-    let (cx, ty) = (f.cx(), f.cx().ty(x[0]));
-    let rank = ty.rank();
+    let rank = f.cx().ty(x[0]).rank();
     let w = windows(op, rank)?;
     let pad = paddings(op, &["padding"], rank)?;
     let base = each(op, &["base_dilations"], rank, 1)?;
     let body = f.scalar_body(region, x)?;
-    let fold = match (n, body.fold(0)) {
+    fold_windows(f, x, init, &body, &w, pad, &base)
+}
+
+/// `x` folded over windows, from `init`.
+pub fn fold_windows(
+    f: &Frame<'_>,
+    x: &[Val],
+    init: &[Val],
+    body: &Body,
+    w: &[Axis],
+    pad: Vec<(i64, i64)>,
+    base: &[usize],
+) -> Result<Vals> {
+    let (cx, ty) = (f.cx(), f.cx().ty(x[0]));
+    let rank = ty.rank();
+    let fold = match (x.len(), body.fold(0)) {
         (1, Some(Fold::Binary(b))) => Some(b),
         _ => None,
     };
-    if ty.dtype != DType::Bool && base.iter().all(|&d| d == 1) {
-        let op = match fold {
-            Some(b) if f.is_identity(b, init[0]) => running(b),
-            None if body.is_logaddexp() && f.is_identity(Binary::Max, init[0]) => Some(Running::LogSumExp),
-            _ => None,
-        };
-        if let Some(y) = op.and_then(|op| cumulative(f, x[0], &w, &pad, op)) {
-            return one(y);
-        }
+    if base.iter().all(|&d| d == 1)
+        && let Some(y) = accumulates(f, body, x, init).and_then(|op| cumulative(f, x[0], w, &pad, op))
+    {
+        return one(y);
     }
     let (low, high): (Vec<i64>, Vec<i64>) = pad.into_iter().unzip();
     let whole = fold.filter(|&b| f.is_identity(b, init[0])).and_then(|b| reduction(b, ty.dtype));
-    if let Some(whole) = whole.filter(|_| w.iter().all(|w| w.size <= LONG)) {
+    if let Some(whole) = whole {
         let size: Vec<Dim> = w.iter().map(|w| Dim::Const(w.size)).collect();
         let steps = |of: &dyn Fn(usize) -> usize| (0..rank).map(|k| of(k) as i64).collect::<Vec<i64>>();
         let sliding = Sliding {
@@ -192,7 +213,7 @@ fn reduce_window(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let interior: Vec<usize> = base.iter().map(|d| d.saturating_sub(1)).collect();
     let mut y: Vec<Val> = x.iter().zip(init).map(|(&v, &i)| f.pad(v, i, &low, &high, &interior)).collect();
     f.sound()?;
-    let step = fold.map_or(Step::Body(&body), Step::Binary);
+    let step = fold.map_or(Step::Body(body), Step::Binary);
     for (axis, &w) in w.iter().enumerate().filter(|(_, w)| w.size != 1 || w.stride != 1) {
         y = step.along(cx, y, axis, w)?;
     }
@@ -301,9 +322,13 @@ fn layout(op: &Operation<'_>, a: &Attr<'_>, names: [&str; 2]) -> Result<Vec<usiz
     [word(names[0]), word(names[1])].into_iter().chain(spatial).collect::<Option<Vec<usize>>>().ok_or_else(wrong)
 }
 
-/// The core's convolution, between the layouts that the text names.
 fn convolution(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x, w] = f.take(op)?;
+    convolve(f, op, x, w, None)
+}
+
+/// The core's convolution, between the layouts that the text names. The padding may be a value that was followed.
+pub fn convolve(f: &Frame<'_>, op: &Operation<'_>, x: Val, w: Val, pad: Option<&[[Dim; 2]]>) -> Result<Vals> {
     let cx = f.cx();
     let Some(Attr::Product(p)) =
         find(op, &["dim_numbers", "dimension_numbers"]).filter(|a| matches!(a, Attr::Product(p) if p.len() == 3))
@@ -319,7 +344,11 @@ fn convolution(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let n = rank - 2;
     // The pretty form has a dictionary of what the generic one has as attributes.
     let window = Windowed::new(op, n)?;
-    let x = cx.transpose(cx.convert(x, result.dtype), &lx);
+    let mut x = cx.transpose(cx.convert(x, result.dtype), &lx);
+    if let Some(pad) = pad.filter(|p| p.len() == n) {
+        let all: Vec<[Dim; 2]> = [[Dim::Const(0), Dim::Const(0)], [Dim::Const(0), Dim::Const(0)]].into_iter().chain(pad.to_vec()).collect();
+        x = f.surround(x, cx.zeros(&cotangent_core::Type::scalar(result.dtype)), &all);
+    }
     let w = cx.transpose(cx.convert(w, result.dtype), &lw);
     let turned: Vec<usize> = (0..n).filter(|&k| window.reverse[k]).map(|k| k + 2).collect();
     let spec = ConvolutionSpec {

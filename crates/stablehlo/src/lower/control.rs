@@ -2,7 +2,7 @@
 
 use super::frame::{Frame, attribute, find};
 use super::table::{How::By, Row, apply, find as find_op};
-use super::{callee, lapack, loops};
+use super::{Callee, callee, lapack, loops};
 use crate::ast::{Attr, Id, Operation, Region};
 use cotangent_core::ops::{Binary, Comparison, Switch, While};
 use cotangent_core::primitive::Vals;
@@ -33,14 +33,15 @@ fn nothing(_: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 /// `func.call`, and `composite` by its decomposition.
 pub fn call(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let Some(name) = callee(op) else { return Err(attribute(op, "callee", "the name of a function")) };
-    let (g, here) = f.lowering.find(name)?;
     let (x, cx) = (f.operands(op)?, f.cx());
-    if g.params().len() != x.len() {
-        bail!(Arity, "`@{name}` takes {} operands, got {}", g.params().len(), x.len());
-    }
-    if !here {
-        return Ok(cx.call(&g, &x).into());
-    }
+    let g = match f.lowering.find(name)? {
+        Callee::Here(g) => return Ok(f.here(g, &x)?.into()),
+        Callee::Called(g) | Callee::Inlined(g) if g.params().len() != x.len() => {
+            bail!(Arity, "`@{name}` takes {} operands, got {}", g.params().len(), x.len())
+        }
+        Callee::Called(g) => return Ok(cx.call(&g, &x).into()),
+        Callee::Inlined(g) => g,
+    };
     let types: Vec<Type> = x.iter().map(|&v| cx.ty(v)).collect();
     g.apply_types(&types)?;
     let g = cx.session().specialize(&g, &types);

@@ -5,6 +5,37 @@ use super::frame::Frame;
 use cotangent_core::ops::{Binary, Value};
 use cotangent_core::{Dim, Op, Scalar, Val};
 
+/// `plus - minus`: numbers on the way to an extent may be negative.
+#[derive(Clone)]
+struct Signed {
+    plus: Dim,
+    minus: Dim,
+}
+
+impl From<Dim> for Signed {
+    fn from(plus: Dim) -> Signed {
+        Signed { plus, minus: Dim::Const(0) }
+    }
+}
+
+impl From<Signed> for Dim {
+    fn from(s: Signed) -> Dim {
+        if s.minus.is(0) { s.plus } else { s.plus - s.minus }
+    }
+}
+
+impl Signed {
+    fn number(n: i128) -> Option<Signed> {
+        let size = Dim::Const(usize::try_from(n.unsigned_abs()).ok().filter(|&n| n < 1 << 62)?);
+        let zero = Dim::Const(0);
+        Some(if n < 0 { Signed { plus: zero, minus: size } } else { Signed { plus: size, minus: zero } })
+    }
+
+    fn as_const(&self) -> Option<i128> {
+        Some(self.plus.as_const()? as i128 - self.minus.as_const()? as i128)
+    }
+}
+
 /// How far definitions are followed.
 const DEPTH: usize = 48;
 /// Shapes have at most so many axes here.
@@ -12,24 +43,30 @@ const LONG: usize = 64;
 
 /// What an operation is to the extents that go through it.
 enum Step {
-    Known(Vec<Dim>),
+    Known(Vec<Signed>),
     Same,
     Joined,
     Taken(usize, usize, usize),
     Repeated(usize),
+    Corrected,
     Computed(Binary),
 }
 
 impl Frame<'_> {
-    /// The elements of an integer value of rank 0 or 1 as dimensions, if they are such.
+    /// The elements of an integer value as dimensions, if they are such.
     pub fn extents(&self, v: Val) -> Option<Vec<Dim>> {
-        self.follow(v, DEPTH)
+        Some(self.follow(v, DEPTH)?.into_iter().map(Dim::from).collect())
     }
 
-    fn follow(&self, v: Val, depth: usize) -> Option<Vec<Dim>> {
+    /// The same for numbers that may be negative but are known.
+    pub fn numbers(&self, v: Val) -> Option<Vec<i64>> {
+        self.follow(v, DEPTH)?.iter().map(|s| i64::try_from(s.as_const()?).ok()).collect()
+    }
+
+    fn follow(&self, v: Val, depth: usize) -> Option<Vec<Signed>> {
         let ty = self.cx().ty(v);
         let n = ty.shape.numel().as_const().filter(|&n| n <= LONG)?;
-        if depth == 0 || !ty.dtype.is_int() || ty.rank() > 1 {
+        if depth == 0 || !ty.dtype.is_int() {
             return None;
         }
         let (step, x) = self.with_def(v, |op, x| (step(op, n), x.to_vec()))?;
@@ -44,24 +81,30 @@ impl Frame<'_> {
                 d if d.len() == n => Some(d.to_vec()),
                 _ => None,
             },
+            // A quotient or a remainder that is corrected where the dividend is negative: an extent is not.
+            Step::Corrected => {
+                let divided = |op: &Op, _: &[Val]| matches!(op, Op::Binary(Binary::Div | Binary::Rem));
+                if self.with_def(x[2], divided)? { of(2) } else { None }
+            }
             Step::Computed(b) => of(0)?.into_iter().zip(of(1)?).map(|(a, c)| compute(b, a, c)).collect(),
         }
     }
 }
 
 fn step(op: &Op, n: usize) -> Option<Step> {
-    let number = |s: Scalar| if let Scalar::I(i) = s { usize::try_from(i).ok().map(Dim::Const) } else { None };
+    let number = |s: Scalar| if let Scalar::I(i) = s { Signed::number(i) } else { None };
     Some(match op {
         Op::Constant(c) => Step::Known(match &c.value {
             Value::Splat(s) => vec![number(*s)?; n],
-            Value::Extent(d) => vec![d.clone(); n],
+            Value::Extent(d) => vec![d.clone().into(); n],
             Value::Dense(a) => match a.wide() {
                 cotangent_core::Wide::I(v) => v.into_iter().map(|i| number(Scalar::I(i))).collect::<Option<_>>()?,
                 _ => return None,
             },
         }),
         Op::Convert(_) | Op::Reshape(_) => Step::Same,
-        Op::Concatenate(_) => Step::Joined,
+        Op::Concatenate(c) if c.axis == 0 => Step::Joined,
+        Op::Select(_) => Step::Corrected,
         Op::BroadcastInDim(_) => Step::Repeated(n),
         Op::Slice(s) => match (&s.start[..], &s.limit[..], &s.stride[..]) {
             ([a], [b], [by]) => Step::Taken(a.as_const()?, b.as_const()?, *by),
@@ -72,17 +115,26 @@ fn step(op: &Op, n: usize) -> Option<Step> {
     })
 }
 
-fn compute(op: Binary, a: Dim, b: Dim) -> Option<Dim> {
+fn compute(op: Binary, a: Signed, b: Signed) -> Option<Signed> {
     Some(match op {
-        Binary::Add => a + b,
-        Binary::Sub => a - b,
-        Binary::Mul => a * b,
-        Binary::Div => a.floor_div(b.as_const().filter(|&d| d > 0)?),
-        Binary::Max if a.same(&b)? => a,
-        Binary::Max => match (a.as_const(), b.as_const()) {
-            (Some(x), Some(y)) => Dim::Const(x.max(y)),
-            _ => return None,
+        Binary::Add => Signed { plus: a.plus + b.plus, minus: a.minus + b.minus },
+        Binary::Sub => Signed { plus: a.plus + b.minus, minus: a.minus + b.plus },
+        Binary::Mul => Signed {
+            plus: a.plus.clone() * b.plus.clone() + a.minus.clone() * b.minus.clone(),
+            minus: a.plus * b.minus + a.minus * b.plus,
         },
-        _ => return None,
+        Binary::Div => Dim::from(a).floor_div(usize::try_from(b.as_const()?).ok().filter(|&d| d > 0)?).into(),
+        Binary::Rem => {
+            let d = usize::try_from(b.as_const()?).ok().filter(|&d| d > 0)?;
+            let a = Dim::from(a);
+            Signed { minus: a.floor_div(d) * Dim::Const(d), plus: a }
+        }
+        Binary::Max if b.as_const() == Some(0) && a.as_const().is_none() => Dim::from(a).affine(1, 0).into(),
+        Binary::Max if a.as_const() == Some(0) && b.as_const().is_none() => Dim::from(b).affine(1, 0).into(),
+        _ => Signed::number(match (op, a.as_const()?, b.as_const()?) {
+            (Binary::Max, x, y) => x.max(y),
+            (Binary::Min, x, y) => x.min(y),
+            _ => return None,
+        })?,
     })
 }

@@ -5,15 +5,28 @@ use crate::ast::{self, Attr, Id, Operation, Region, Signature, Ty};
 use cotangent_core::primitive::Vals;
 use cotangent_core::{Builder, Code, Dim, Emit, Error, Function, Result, Type, Val};
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::sync::Arc;
 
-/// A function under construction. Its values are those of a range of ids, and captured ones.
+/// A function under construction.
 pub struct Frame<'t> {
     pub(super) lowering: &'t Lowering<'t>,
     b: Builder,
+    scope: RefCell<Scope>,
+}
+
+/// What the values of the text have become: those of a range of ids, and captured ones.
+#[derive(Default)]
+struct Scope {
     base: Id,
     values: Vec<Val>,
     captured: FxHashMap<Id, Val>,
+}
+
+impl Scope {
+    fn new(region: &Region<'_>) -> RefCell<Scope> {
+        RefCell::new(Scope { base: region.first, ..Scope::default() })
+    }
 }
 
 impl<'t> Frame<'t> {
@@ -23,7 +36,7 @@ impl<'t> Frame<'t> {
         let Some(body) = &f.body else {
             return Err(Error::new(Code::UnknownName, format!("`@{}` has no body", f.name)).at(f.pos.into()));
         };
-        let mut frame = Frame { lowering, b, base: body.first, values: Vec::new(), captured: FxHashMap::default() };
+        let frame = Frame { lowering, b, scope: Scope::new(body) };
         for a in &body.args {
             let ty = frame.tensor(&a.ty).map_err(|e| e.at(body.pos.into()))?;
             // Every `?` of a parameter is an extent of its own.
@@ -32,32 +45,50 @@ impl<'t> Frame<'t> {
             let v = frame.b.param(ty.with_shape(dims), Some(a.name));
             frame.set(a.id, v);
         }
-        let results = frame.ops(&body.ops)?;
+        let results = frame.body(f, body)?;
+        Ok(Arc::new(frame.b.finish(&results)?))
+    }
+
+    /// The operations of a function, and what it returns.
+    fn body(&self, f: &ast::Function<'_>, body: &Region<'_>) -> Result<Vec<Val>> {
+        let results = self.ops(&body.ops)?;
         if results.len() != f.results.len() {
             let text = format!("`@{}` returns {} values, not {}", f.name, results.len(), f.results.len());
             return Err(Error::new(Code::Arity, text).at(f.pos.into()));
         }
         for (&v, ty) in results.iter().zip(&f.results) {
-            frame.agrees(&f.name, "returns", Some(v), ty).map_err(|e| e.at(f.pos.into()))?;
+            self.agrees(&f.name, "returns", Some(v), ty).map_err(|e| e.at(f.pos.into()))?;
         }
-        Ok(Arc::new(frame.b.finish(&results)?))
+        Ok(results)
+    }
+
+    /// Writes a function here, as if its operations stood in the place of the call.
+    pub fn here(&self, f: &ast::Function<'_>, x: &[Val]) -> Result<Vec<Val>> {
+        let Some(body) = f.body.as_ref().filter(|b| b.args.len() == x.len()) else {
+            return Err(Error::new(Code::Arity, format!("`@{}` does not take {} operands", f.name, x.len())));
+        };
+        self.lowering.spend(body.ops.len())?;
+        let outer = self.scope.replace(Scope::new(body).into_inner());
+        for (a, &v) in body.args.iter().zip(x) {
+            self.set(a.id, v);
+        }
+        let agree = |(a, &v): (&ast::Argument<'_>, &Val)| self.agrees(&f.name, "is given", Some(v), &a.ty);
+        let results = body.args.iter().zip(x).try_for_each(agree).and_then(|()| self.body(f, body));
+        self.scope.replace(outer);
+        results
     }
 
     /// Lowers a region to a closed function. Its parameters: what `captures` names, then its own arguments, of these
     /// types.
     pub fn region(&self, name: &str, region: &Region<'_>, captures: &[Id], args: &[Type]) -> Result<Function> {
-        let b = self.b.nested(name);
-        let mut frame = Frame {
-            lowering: self.lowering,
-            b,
-            base: region.first,
-            values: Vec::new(),
-            captured: FxHashMap::default(),
-        };
+        let frame = Frame { lowering: self.lowering, b: self.b.nested(name), scope: Scope::new(region) };
+        let mut known = Vec::new();
         for &c in captures {
-            let ty = self.cx().ty(self.value(c)?);
-            let v = frame.b.param(ty, None);
-            frame.captured.insert(c, v);
+            let outside = self.value(c)?;
+            let v = frame.b.param(self.cx().ty(outside), None);
+            frame.scope.borrow_mut().captured.insert(c, v);
+            let open = |d: &Vec<Dim>| frame.cx().ty(v).rank() <= 1 && d.iter().any(|d| d.as_const().is_none());
+            known.extend(self.extents(outside).filter(open).map(|d| (c, v, d)));
         }
         if region.args.len() != args.len() {
             let text = format!("this region takes {} arguments, not {}", region.args.len(), args.len());
@@ -66,6 +97,14 @@ impl<'t> Frame<'t> {
         for (a, t) in region.args.iter().zip(args) {
             let v = frame.b.param(t.clone(), Some(a.name));
             frame.set(a.id, v);
+        }
+        // An extent is known inside, too, if it is not a parameter there.
+        for (c, v, dims) in known {
+            let (ty, cx) = (frame.cx().ty(v), frame.cx());
+            let one = ty.with_shape(if ty.rank() == 0 { vec![] } else { vec![Dim::Const(1)] });
+            let parts: Vec<Val> = dims.iter().map(|d| cx.extent(&one, d)).collect();
+            let inside = if ty.rank() == 0 { parts[0] } else { cx.concatenate(&parts, 0) };
+            frame.scope.borrow_mut().captured.insert(c, inside);
         }
         let results = frame.ops(&region.ops)?;
         frame.b.finish(&results)
@@ -91,25 +130,27 @@ impl<'t> Frame<'t> {
         self.b.with_def(v, look)
     }
 
-    fn set(&mut self, id: Id, v: Val) {
-        let at = (id - self.base) as usize;
-        if self.values.len() <= at {
-            self.values.resize(at + 1, Val::POISON);
+    fn set(&self, id: Id, v: Val) {
+        let mut s = self.scope.borrow_mut();
+        let at = (id - s.base) as usize;
+        if s.values.len() <= at {
+            s.values.resize(at + 1, Val::POISON);
         }
-        self.values[at] = v;
+        s.values[at] = v;
     }
 
     /// What a value has become.
     pub fn value(&self, id: Id) -> Result<Val> {
-        let own = id.checked_sub(self.base).and_then(|at| self.values.get(at as usize)).copied();
-        match own.filter(|&v| v != Val::POISON).or_else(|| self.captured.get(&id).copied()) {
+        let s = self.scope.borrow();
+        let own = id.checked_sub(s.base).and_then(|at| s.values.get(at as usize)).copied();
+        match own.filter(|&v| v != Val::POISON).or_else(|| s.captured.get(&id).copied()) {
             Some(v) => Ok(v),
             None => Err(Error::new(Code::Unbound, "a value without elements (a token) cannot be used here")),
         }
     }
 
     /// All operations; the operands of the last one, which returns.
-    fn ops(&mut self, ops: &[Operation<'_>]) -> Result<Vec<Val>> {
+    fn ops(&self, ops: &[Operation<'_>]) -> Result<Vec<Val>> {
         for op in ops {
             if matches!(op.name, "func.return" | "stablehlo.return" | "mhlo.return" | "sdy.return") {
                 return self.operands(op);
@@ -121,7 +162,7 @@ impl<'t> Frame<'t> {
             .at(ops.first().map(|o| o.pos.into()).unwrap_or_default()))
     }
 
-    fn one(&mut self, op: &Operation<'_>) -> Result<()> {
+    fn one(&self, op: &Operation<'_>) -> Result<()> {
         if let Signature::Function(types, _) = &op.signature {
             for (&id, ty) in op.operands.iter().zip(types) {
                 self.agrees(op.name, "is given", self.value(id).ok(), ty)?;

@@ -9,7 +9,7 @@ use super::frame::{Frame, attribute, find, one};
 use super::householder::{self, Reflectors};
 use super::table::{How::By, Row};
 use crate::ast::{Attr, Operation};
-use cotangent_core::ops::{Cholesky, Comparison, Eig, Eigh, Lu, Svd, TriangularSolve, Turn};
+use cotangent_core::ops::{Bounds, Cholesky, Comparison, Eig, Eigh, Lu, Svd, TriangularSolve, Turn};
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Dim, Emit, Result, bail};
 
@@ -42,6 +42,7 @@ const ROUTINES: &[Row] = &[
     ("gesdd", By(svd)),
     ("gesvd", By(svd)),
     ("geev", By(geev)),
+    ("gees", By(gees)),
     ("gtsv", By(gtsv)),
 ];
 
@@ -177,27 +178,65 @@ fn qr(f: &Frame<'_>, op: &Operation<'_>, offset: usize, pivoted: bool) -> Result
     Ok(y)
 }
 
-/// A symmetric matrix made tridiagonal is one made Hessenberg.
+/// A symmetric matrix made tridiagonal is one made Hessenberg. From the upper triangle: the same, with rows and columns
+/// counted from the end.
 fn sytrd(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let cx = f.cx();
-    if letter(op, "uplo")? != 'L' {
-        bail!(UnknownOperation, "`{}` is supported for the lower triangle", op.name);
-    }
-    let [packed, taus, _] = Reflectors { offset: 1, pivoted: false }.reduce(cx, hermitian(cx, a, true))?;
-    let (ty, real) = (cx.ty(packed), f.result(op, 1)?.dtype);
-    let last = ty.rank() - 1;
-    let below = cx.slice_axis(
-        cx.slice_axis(packed, last - 1, 1usize, ty.shape[last].clone()),
-        last,
-        0usize,
-        ty.shape[last].affine(1, -1),
-    );
+    let (ty, real) = (cx.ty(a), f.result(op, 1)?.dtype);
+    let (last, lower) = (ty.rank() - 1, letter(op, "uplo")? == 'L');
+    let turned = |v: Val, axes: &[usize]| if lower { v } else { cx.reverse(v, axes) };
+    let whole = turned(hermitian(cx, a, lower), &[last - 1, last]);
+    let [packed, taus, _] = Reflectors { offset: 1, pivoted: false }.reduce(cx, whole)?;
+    let n = &ty.shape[last];
+    let rows = cx.slice_axis(packed, last - 1, 1usize, n.clone());
+    let below = cx.slice_axis(rows, last, 0usize, n.affine(1, -1));
     let number = |v: Val| if cx.ty(v).dtype.is_complex() { cx.real(v) } else { v };
-    let diagonal = |v: Val| cx.convert(number(cx.diagonal(v)), real);
+    let diagonal = |v: Val| turned(cx.convert(number(cx.diagonal(v)), real), &[last - 1]);
+    let (d, e, taus) = (diagonal(packed), diagonal(below), turned(taus, &[last - 1]));
     // The other triangle is left as it is.
-    let kept = cx.add(cx.tril(packed, 0), cx.triu(a, 1));
-    Ok(Vals::from_slice(&[kept, diagonal(packed), diagonal(below), taus, fine(f, op, 4)?]))
+    let packed = turned(packed, &[last - 1, last]);
+    let kept = if lower { cx.add(cx.tril(packed, 0), cx.triu(a, 1)) } else { cx.add(cx.triu(packed, 0), cx.tril(a, -1)) };
+    Ok(Vals::from_slice(&[kept, d, e, taus, fine(f, op, 4)?]))
+}
+
+/// `A = Q T Qᴴ`: columns of `Q` span what the first eigenvectors span. A real matrix has its real and imaginary parts for
+/// a pair of conjugate ones, and a block of two on the diagonal of `T`.
+fn gees(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [a] = matrices(f, op)?;
+    let (cx, ty) = (f.cx(), f.cx().ty(a));
+    let (last, complex) = (ty.rank() - 1, ty.dtype.is_complex());
+    let y = cx.emit(Eig { vectors: true }.into(), &[a]);
+    let &[w, v] = &y[..] else { bail!(Invalid, "`{}` needs eigenvectors", op.name) };
+    let mut w = vec![w];
+    let mut basis = v;
+    let mut second = None;
+    if !complex {
+        // Pairs stand together when they are ordered by what they have in common.
+        let (re, im) = (cx.real(w[0]), cx.imag(w[0]));
+        let places = cx.iota(&cx.ty(re).with_dtype(DType::I64), last - 1);
+        let sorted = cx.sort_by(&[cx.abs(im), re, im, places], last - 1, 3, false);
+        w = vec![sorted[1], sorted[2]];
+        let order = cx.broadcast_in_dim(sorted[3], &ty.shape, &(0..last - 1).chain([last]).collect::<Vec<_>>());
+        let [real, imaginary] = [cx.real(v), cx.imag(v)].map(|v| cx.take_along_axis(v, order, last, Bounds::Clip));
+        let later = cx.compare(sorted[2], Comparison::Gt, cx.full_like(sorted[2], 0i64));
+        let columns = cx.broadcast_in_dim(later, &ty.shape, &(0..last - 1).chain([last]).collect::<Vec<_>>());
+        basis = cx.select(columns, imaginary, real);
+        second = Some(cx.broadcast_in_dim(later, &ty.shape, &(0..last).collect::<Vec<_>>()));
+    }
+    let q = cx.qr(basis)[0];
+    let full = cx.matmul(cx.matmul(cx.adjoint(q), a), q);
+    let mut t = cx.triu(full, 0);
+    if let Some(second) = second {
+        let below = cx.tril(cx.triu(full, -1), -1);
+        t = cx.add(t, cx.select(second, below, cx.zeros(&ty)));
+    }
+    let mut out = Vals::from_slice(&[t, q]);
+    out.extend(w);
+    for k in out.len()..op.count as usize {
+        out.push(fine(f, op, k)?);
+    }
+    Ok(out)
 }
 
 /// The first columns of the product of reflectors.

@@ -6,6 +6,7 @@
 mod body;
 mod composite;
 mod control;
+mod dynamic;
 pub mod elementwise;
 mod extents;
 mod frame;
@@ -24,11 +25,14 @@ use cotangent_core::transform::Session;
 use cotangent_core::{Code, Error, Function, Result, bail};
 use frame::Frame;
 use rustc_hash::FxHashMap;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 /// A callee of at most this many equations is written where it is called.
 const SMALL: usize = 32;
+
+/// At most so many operations are written where their functions are called because extents are arguments of those.
+const EXPANDED: usize = 1 << 20;
 
 /// All functions of a text being lowered.
 struct Lowering<'t> {
@@ -38,6 +42,7 @@ struct Lowering<'t> {
     calls: Vec<usize>,
     done: RefCell<Vec<Option<Result<Arc<Function>>>>>,
     session: Session,
+    expanded: Cell<usize>,
 }
 
 /// Every function of the text that has a body, by name, in order; and whether it is public.
@@ -58,7 +63,7 @@ pub fn lower(text: &Module<'_>) -> Result<Vec<(String, bool, Result<Arc<Function
         callees.push(to);
     }
     let n = text.functions.len();
-    let lowering = Lowering { text, by_name, calls, done: RefCell::new(vec![None; n]), session: Session::default() };
+    let lowering = Lowering { text, by_name, calls, done: RefCell::new(vec![None; n]), session: Session::default(), expanded: Cell::new(0) };
     for i in callees_first(&callees) {
         let f = &text.functions[i];
         if f.body.is_some() {
@@ -109,12 +114,33 @@ fn callees_first(callees: &[Vec<usize>]) -> Vec<usize> {
     order
 }
 
-impl Lowering<'_> {
-    /// The function of this name, and whether to write it where it is called.
-    fn find(&self, name: &str) -> Result<(Arc<Function>, bool)> {
+/// How a function is called.
+enum Callee<'t> {
+    /// As a function.
+    Called(Arc<Function>),
+    /// By its equations.
+    Inlined(Arc<Function>),
+    /// It is given the extents of what it makes: by its operations, where those are known.
+    Here(&'t crate::ast::Function<'t>),
+}
+
+impl<'t> Lowering<'t> {
+    /// Counts operations of functions that are written where they are called.
+    fn spend(&self, ops: usize) -> Result<()> {
+        self.expanded.set(self.expanded.get().saturating_add(ops + 1));
+        if self.expanded.get() > EXPANDED {
+            bail!(Limit, "functions that take extents as arguments are called too often: more than {EXPANDED} operations");
+        }
+        Ok(())
+    }
+
+    /// The function of this name, and how it is called.
+    fn find(&self, name: &str) -> Result<Callee<'t>> {
         let Some(&i) = self.by_name.get(name) else { bail!(UnknownName, "there is no function `@{name}`") };
         match &self.done.borrow()[i] {
-            Some(Ok(f)) => Ok((f.clone(), f.eqns().len() <= SMALL || self.calls[i] == 1)),
+            Some(Ok(f)) if f.eqns().len() <= SMALL || self.calls[i] == 1 => Ok(Callee::Inlined(f.clone())),
+            Some(Ok(f)) => Ok(Callee::Called(f.clone())),
+            Some(Err(e)) if e.code() == Code::Unbound => Ok(Callee::Here(&self.text.functions[i])),
             Some(Err(e)) => Err(e.clone()),
             None if self.text.functions[i].body.is_none() => {
                 bail!(UnknownName, "`@{name}` is declared, but the text has no body for it")

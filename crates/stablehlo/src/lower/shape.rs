@@ -4,7 +4,7 @@ use super::frame::{Frame, attribute, find, ints, one, opt_ints, size, sizes, to_
 use super::table::{How::By, Row};
 use crate::ast::{Attr, Operation};
 use crate::constant;
-use cotangent_core::ops::{Constant, Iota, Slice};
+use cotangent_core::ops::{Constant, Iota};
 use cotangent_core::primitive::Vals;
 use cotangent_core::{Dim, Result, Type, Val, bail};
 
@@ -20,9 +20,7 @@ pub const TABLE: &[Row] = &[
     ("transpose", By(transpose)),
     ("reverse", By(reverse)),
     ("slice", By(slice)),
-    ("real_dynamic_slice", By(real_dynamic_slice)),
     ("pad", By(pad)),
-    ("dynamic_pad", By(dynamic_pad)),
     ("concatenate", By(concatenate)),
     ("get_dimension_size", By(get_dimension_size)),
     ("constant_like", By(constant_like)),
@@ -181,25 +179,6 @@ fn dynamic_broadcast_in_dim(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     place(f, op, x, &shape_of(f, op, shape)?)
 }
 
-fn real_dynamic_slice(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x, start, limit, stride] = f.take(op)?;
-    let (start, limit) = (f.extents_of(op, start)?, f.extents_of(op, limit)?);
-    let stride: Option<Vec<usize>> = f.extents_of(op, stride)?.iter().map(Dim::as_const).collect();
-    let Some(stride) = stride else { bail!(Attribute, "`{}`: the strides must be constants", op.name) };
-    one(f.cx().op(Slice { start, limit, stride }, &[x]))
-}
-
-fn dynamic_pad(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let [x, value, low, high, interior] = f.take(op)?;
-    let number = |v: Val| -> Result<Vec<i64>> {
-        let d: Option<Vec<i64>> = f.extents_of(op, v)?.iter().map(|d| d.as_const().map(|c| c as i64)).collect();
-        d.ok_or_else(|| attribute(op, "padding", "constant"))
-    };
-    let (low, high, interior) = (number(low)?, number(high)?, number(interior)?);
-    let Some(interior) = to_sizes(&interior) else { return Err(attribute(op, "interior", "not negative")) };
-    one(f.pad(x, value, &low, &high, &interior))
-}
-
 impl Frame<'_> {
     /// `pad`, without a padding value where that is zero.
     pub fn pad(&self, x: Val, value: Val, low: &[i64], high: &[i64], interior: &[usize]) -> Val {
@@ -217,13 +196,6 @@ impl Frame<'_> {
                 Ok(ty.shape.iter().zip(d).map(|(t, d)| if t.as_const().is_some() { t.clone() } else { d }).collect())
             }
             _ => bail!(Unbound, "the extents of {ty} cannot be told from extents of the arguments"),
-        }
-    }
-
-    fn extents_of(&self, op: &Operation<'_>, v: Val) -> Result<Vec<Dim>> {
-        match self.extents(v) {
-            Some(d) => Ok(d),
-            None => bail!(Unbound, "`{}`: an operand cannot be told from extents of the arguments", op.name),
         }
     }
 }

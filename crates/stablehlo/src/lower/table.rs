@@ -1,7 +1,7 @@
 //! The operations by name.
 
 use super::frame::Frame;
-use super::{composite, control, elementwise, indexing, lapack, reduce, shape, sort, special};
+use super::{composite, control, dynamic, elementwise, indexing, lapack, reduce, shape, sort, special};
 use crate::ast::Operation;
 use cotangent_core::ops::{Binary, Unary};
 use cotangent_core::primitive::Vals;
@@ -33,6 +33,7 @@ fn table() -> &'static FxHashMap<&'static str, How> {
             reduce::TABLE,
             control::TABLE,
             composite::TABLE,
+            dynamic::TABLE,
             sort::TABLE,
             special::TABLE,
             lapack::TABLE,

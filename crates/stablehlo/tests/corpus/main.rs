@@ -221,6 +221,62 @@ fn what_is_written_reads_back_the_same() {
     assert!(bad.is_empty(), "{} of {written}:\n{}", bad.len(), bad.join("\n"));
 }
 
+/// `Re Σ conj(a) b` over arrays in pairs.
+fn inner<'a>(a: impl IntoIterator<Item = &'a Array>, b: impl IntoIterator<Item = &'a Array>) -> f64 {
+    let pair = |(a, b): (&Array, &Array)| -> f64 {
+        a.to_c128().iter().zip(&b.to_c128()).map(|(a, b)| a.re * b.re + a.im * b.im).sum()
+    };
+    a.into_iter().zip(b).map(pair).sum()
+}
+
+/// `x + h t`, in the type of `x`.
+fn along(x: &Array, t: &Array, h: f64) -> Array {
+    let moved: Vec<_> = x.to_c128().iter().zip(&t.to_c128()).map(|(x, t)| x + t * h).collect();
+    let wide = match x.wide() {
+        Wide::C(_) => Wide::C(moved),
+        _ => Wide::F(moved.iter().map(|z| z.re).collect()),
+    };
+    wide.narrow(x.dtype(), x.shape()).expect("same shape")
+}
+
+/// JAX has no reverse mode for loops of unknown length; finite differences say what is right.
+#[test]
+fn gradients_that_jax_refuses_agree_with_finite_differences() {
+    const H: f64 = 1e-6;
+    let mut seen = 0;
+    for folder in std::fs::read_dir(corpus()).expect("the corpus is a folder").filter_map(|e| Some(e.ok()?.path())) {
+        let Some(Ok(case)) = folder.join("case.json").exists().then(|| Case::read(&folder)) else { continue };
+        let refused = *case.meta.get("mode") == Json::Text("fwd".into()) && case.main.result_types().iter().any(is_f64);
+        if !refused || case.wrt().iter().any(|&p| !is_f64(case.main.ty(p))) {
+            continue;
+        }
+        seen += 1;
+        let vjp = Arc::new(ad::vjp(&AdContext::default(), &case.main, &case.wrt()).unwrap());
+        let outs: Vec<Array> = case.all("out_").into_values().filter(|y| y.dtype().has_tangent()).collect();
+        let ones = |y: &Array| Wide::F(vec![1.0; y.len()]).narrow(y.dtype(), y.shape()).expect("as many");
+        let seeds: Vec<Array> = outs.iter().map(ones).collect();
+        let gradient = cotangent::run(&vjp, &[case.inputs(), seeds.clone()].concat()).unwrap();
+        let at = |h: f64| {
+            let mut x = case.inputs();
+            for (i, t) in case.all("t_") {
+                x[i] = along(&x[i], &t, h);
+            }
+            let y = cotangent::run(&case.main, &x).unwrap();
+            let float: Vec<Array> = y.into_iter().filter(|y| y.dtype().has_tangent()).collect();
+            inner(&float, &seeds)
+        };
+        let difference = (at(H) - at(-H)) / (2.0 * H);
+        let derivative = inner(&gradient, &case.tangents());
+        let room = 1e-6 * difference.abs().max(1.0);
+        assert!((derivative - difference).abs() < room, "{}: {derivative} against {difference}", folder.display());
+    }
+    assert!(seen > 0, "no case has a loop that JAX refuses");
+}
+
+fn is_f64(t: &cotangent::Type) -> bool {
+    matches!(t.dtype, cotangent::DType::F64 | cotangent::DType::C128)
+}
+
 #[test]
 fn corpus_passes_as_before() {
     let root = corpus();
