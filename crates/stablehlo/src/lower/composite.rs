@@ -198,8 +198,7 @@ pub fn fold_windows(
         return one(y);
     }
     let (low, high): (Vec<i64>, Vec<i64>) = pad.into_iter().unzip();
-    let whole = fold.filter(|&b| f.is_identity(b, init[0])).and_then(|b| reduction(b, ty.dtype));
-    if let Some(whole) = whole {
+    if let Some((b, whole)) = fold.and_then(|b| Some((b, reduction(b, ty.dtype)?))) {
         let size: Vec<Dim> = w.iter().map(|w| Dim::Const(w.size)).collect();
         let steps = |of: &dyn Fn(usize) -> usize| (0..rank).map(|k| of(k) as i64).collect::<Vec<i64>>();
         let sliding = Sliding {
@@ -208,7 +207,13 @@ pub fn fold_windows(
             x_dilation: steps(&|k| base[k].max(1)),
             low,
         };
-        return one(cx.reduce_window(whole, x[0], &size, &sliding, &high));
+        let y = cx.reduce_window(whole, x[0], &size, &sliding, &high);
+        if f.is_identity(b, init[0]) {
+            return one(y);
+        }
+        // XLA begins a window with the initial value, and has nothing where there is padding.
+        let first = cx.broadcast_in_dim(init[0], &cx.ty(y).shape, &[]);
+        return one(cx.op(b, &[first, y]));
     }
     let interior: Vec<usize> = base.iter().map(|d| d.saturating_sub(1)).collect();
     let mut y: Vec<Val> = x.iter().zip(init).map(|(&v, &i)| f.pad(v, i, &low, &high, &interior)).collect();
@@ -346,7 +351,8 @@ pub fn convolve(f: &Frame<'_>, op: &Operation<'_>, x: Val, w: Val, pad: Option<&
     let window = Windowed::new(op, n)?;
     let mut x = cx.transpose(cx.convert(x, result.dtype), &lx);
     if let Some(pad) = pad.filter(|p| p.len() == n) {
-        let all: Vec<[Dim; 2]> = [[Dim::Const(0), Dim::Const(0)], [Dim::Const(0), Dim::Const(0)]].into_iter().chain(pad.to_vec()).collect();
+        let all: Vec<[Dim; 2]> =
+            [[Dim::Const(0), Dim::Const(0)], [Dim::Const(0), Dim::Const(0)]].into_iter().chain(pad.to_vec()).collect();
         x = f.surround(x, cx.zeros(&cotangent_core::Type::scalar(result.dtype)), &all);
     }
     let w = cx.transpose(cx.convert(w, result.dtype), &lw);

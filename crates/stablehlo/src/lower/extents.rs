@@ -36,8 +36,8 @@ impl Signed {
     }
 }
 
-/// How far definitions are followed.
-const DEPTH: usize = 48;
+/// At most so many definitions are followed.
+const STEPS: usize = 512;
 /// Shapes have at most so many axes here.
 const LONG: usize = 64;
 
@@ -55,23 +55,46 @@ enum Step {
 impl Frame<'_> {
     /// The elements of an integer value as dimensions, if they are such.
     pub fn extents(&self, v: Val) -> Option<Vec<Dim>> {
-        Some(self.follow(v, DEPTH)?.into_iter().map(Dim::from).collect())
+        Some(self.follow(v, &mut 0, false)?.into_iter().map(Dim::from).collect())
+    }
+
+    /// The same, and numbers that are found while the program runs get names.
+    pub fn bound_extents(&self, v: Val) -> Option<Vec<Dim>> {
+        Some(self.follow(v, &mut 0, true)?.into_iter().map(Dim::from).collect())
+    }
+
+    /// The extent that a number of rank 0 becomes: the same one each time.
+    fn bind(&self, v: Val) -> Dim {
+        if let Some(d) = self.named.borrow().get(&v) {
+            return d.clone();
+        }
+        let cx = self.cx();
+        let all = cx.count(cx.convert(v, cotangent_core::DType::I64), "n");
+        let d = cx.ty(all).shape.first().cloned().unwrap_or(Dim::Const(0));
+        self.named.borrow_mut().insert(v, d.clone());
+        d
     }
 
     /// The same for numbers that may be negative but are known.
     pub fn numbers(&self, v: Val) -> Option<Vec<i64>> {
-        self.follow(v, DEPTH)?.iter().map(|s| i64::try_from(s.as_const()?).ok()).collect()
+        self.follow(v, &mut 0, false)?.iter().map(|s| i64::try_from(s.as_const()?).ok()).collect()
     }
 
-    fn follow(&self, v: Val, depth: usize) -> Option<Vec<Signed>> {
+    fn follow(&self, v: Val, steps: &mut usize, bind: bool) -> Option<Vec<Signed>> {
         let ty = self.cx().ty(v);
         let n = ty.shape.numel().as_const().filter(|&n| n <= LONG)?;
-        if depth == 0 || !ty.dtype.is_int() {
+        *steps += 1;
+        if *steps > STEPS || !ty.dtype.is_int() {
             return None;
         }
-        let (step, x) = self.with_def(v, |op, x| (step(op, n), x.to_vec()))?;
-        let of = |k: usize| self.follow(*x.get(k)?, depth - 1);
-        match step? {
+        let found = self.with_def(v, |op, x| (step(op, n), x.to_vec()));
+        let Some((Some(step), x)) = found else {
+            // An argument may be an extent that the caller knows.
+            let own = self.alone || self.with_def(v, |_, _| ()).is_some();
+            return (bind && own && ty.rank() == 0).then(|| vec![self.bind(v).into()]);
+        };
+        let mut of = |k: usize| self.follow(*x.get(k)?, steps, bind);
+        match step {
             Step::Known(d) => Some(d),
             Step::Same => of(0),
             Step::Joined => (0..x.len()).map(of).collect::<Option<Vec<_>>>().map(|parts| parts.concat()),

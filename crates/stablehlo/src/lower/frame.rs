@@ -13,6 +13,10 @@ pub struct Frame<'t> {
     pub(super) lowering: &'t Lowering<'t>,
     b: Builder,
     scope: RefCell<Scope>,
+    /// No caller may know what its arguments are as extents.
+    pub(super) alone: bool,
+    /// Extents that are found while the program runs, by the number of rank 0 that they are.
+    pub(super) named: RefCell<FxHashMap<Val, Dim>>,
 }
 
 /// What the values of the text have become: those of a range of ids, and captured ones.
@@ -36,7 +40,8 @@ impl<'t> Frame<'t> {
         let Some(body) = &f.body else {
             return Err(Error::new(Code::UnknownName, format!("`@{}` has no body", f.name)).at(f.pos.into()));
         };
-        let frame = Frame { lowering, b, scope: Scope::new(body) };
+        let alone = lowering.by_name.get(&*f.name).is_some_and(|&i| lowering.calls[i] == 0);
+        let frame = Frame { lowering, b, scope: Scope::new(body), alone, named: RefCell::default() };
         for a in &body.args {
             let ty = frame.tensor(&a.ty).map_err(|e| e.at(body.pos.into()))?;
             // Every `?` of a parameter is an extent of its own.
@@ -81,14 +86,17 @@ impl<'t> Frame<'t> {
     /// Lowers a region to a closed function. Its parameters: what `captures` names, then its own arguments, of these
     /// types.
     pub fn region(&self, name: &str, region: &Region<'_>, captures: &[Id], args: &[Type]) -> Result<Function> {
-        let frame = Frame { lowering: self.lowering, b: self.b.nested(name), scope: Scope::new(region) };
+        let (b, scope) = (self.b.nested(name), Scope::new(region));
+        let frame = Frame { lowering: self.lowering, b, scope, alone: true, named: RefCell::default() };
         let mut known = Vec::new();
         for &c in captures {
             let outside = self.value(c)?;
             let v = frame.b.param(self.cx().ty(outside), None);
             frame.scope.borrow_mut().captured.insert(c, v);
-            let open = |d: &Vec<Dim>| frame.cx().ty(v).rank() <= 1 && d.iter().any(|d| d.as_const().is_none());
-            known.extend(self.extents(outside).filter(open).map(|d| (c, v, d)));
+            if self.cx().ty(outside).rank() <= 1 {
+                let open = |d: &Vec<Dim>| d.iter().any(|d| d.as_const().is_none());
+                known.extend(self.extents(outside).filter(open).map(|d| (c, v, d)));
+            }
         }
         if region.args.len() != args.len() {
             let text = format!("this region takes {} arguments, not {}", region.args.len(), args.len());

@@ -196,7 +196,8 @@ fn sytrd(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let (d, e, taus) = (diagonal(packed), diagonal(below), turned(taus, &[last - 1]));
     // The other triangle is left as it is.
     let packed = turned(packed, &[last - 1, last]);
-    let kept = if lower { cx.add(cx.tril(packed, 0), cx.triu(a, 1)) } else { cx.add(cx.triu(packed, 0), cx.tril(a, -1)) };
+    let kept =
+        if lower { cx.add(cx.tril(packed, 0), cx.triu(a, 1)) } else { cx.add(cx.triu(packed, 0), cx.tril(a, -1)) };
     Ok(Vals::from_slice(&[kept, d, e, taus, fine(f, op, 4)?]))
 }
 
@@ -212,17 +213,35 @@ fn gees(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let mut basis = v;
     let mut second = None;
     if !complex {
-        // Pairs stand together when they are ordered by what they have in common.
+        let axis = last - 1;
         let (re, im) = (cx.real(w[0]), cx.imag(w[0]));
-        let places = cx.iota(&cx.ty(re).with_dtype(DType::I64), last - 1);
-        let sorted = cx.sort_by(&[cx.abs(im), re, im, places], last - 1, 3, false);
-        w = vec![sorted[1], sorted[2]];
-        let order = cx.broadcast_in_dim(sorted[3], &ty.shape, &(0..last - 1).chain([last]).collect::<Vec<_>>());
-        let [real, imaginary] = [cx.real(v), cx.imag(v)].map(|v| cx.take_along_axis(v, order, last, Bounds::Clip));
-        let later = cx.compare(sorted[2], Comparison::Gt, cx.full_like(sorted[2], 0i64));
-        let columns = cx.broadcast_in_dim(later, &ty.shape, &(0..last - 1).chain([last]).collect::<Vec<_>>());
-        basis = cx.select(columns, imaginary, real);
-        second = Some(cx.broadcast_in_dim(later, &ty.shape, &(0..last).collect::<Vec<_>>()));
+        let (line, index) = (cx.ty(re), cx.ty(re).with_dtype(DType::I64));
+        let number = |n: i64| cx.full(&index, n);
+        // What is not real beyond rounding.
+        let most = cx.spread(cx.reduce_max(cx.abs(w[0]), &[axis]), &line, &[axis]);
+        let room = cx.mul(most, cx.full(&line, 64.0 * line.dtype.epsilon()));
+        let (up, down) = (cx.compare(im, Comparison::Gt, room), cx.compare(im, Comparison::Lt, cx.neg(room)));
+        // First those above the axis, which stand for their pairs, then the real ones.
+        let kind = cx.select(up, number(0), cx.select(down, number(2), number(1)));
+        let places = cx.iota(&index, axis);
+        let sorted = cx.sort_by(&[kind, places], axis, 1, false)[1];
+        let pairs = cx.spread(cx.reduce_sum(cx.convert(up, DType::I64), &[axis]), &index, &[axis]);
+        let paired = cx.compare(places, Comparison::Lt, cx.add(pairs, pairs));
+        let source = cx.select(paired, cx.div(places, number(2)), cx.sub(places, pairs));
+        let order = cx.take_along_axis(sorted, source, axis, Bounds::Clip);
+        let odd = cx.compare(cx.rem(places, number(2)), Comparison::Eq, number(1));
+        let later = cx.and(paired, odd);
+        let [re, im] = [re, im].map(|v| cx.take_along_axis(v, order, axis, Bounds::Clip));
+        let im = cx.select(later, cx.neg(im), cx.select(paired, im, cx.zeros(&line)));
+        w = vec![re, im];
+        let along = |v: Val, rows: bool| {
+            let dims: Vec<usize> = (0..axis).chain([if rows { axis } else { last }]).collect();
+            cx.broadcast_in_dim(v, &ty.shape, &dims)
+        };
+        let columns = along(order, false);
+        let [real, imaginary] = [cx.real(v), cx.imag(v)].map(|v| cx.take_along_axis(v, columns, last, Bounds::Clip));
+        basis = cx.select(along(later, false), imaginary, real);
+        second = Some(along(later, true));
     }
     let q = cx.qr(basis)[0];
     let full = cx.matmul(cx.matmul(cx.adjoint(q), a), q);

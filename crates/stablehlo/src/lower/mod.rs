@@ -32,7 +32,7 @@ use std::sync::Arc;
 const SMALL: usize = 32;
 
 /// At most so many operations are written where their functions are called because extents are arguments of those.
-const EXPANDED: usize = 1 << 20;
+const EXPANDED: usize = 1 << 17;
 
 /// All functions of a text being lowered.
 struct Lowering<'t> {
@@ -63,7 +63,14 @@ pub fn lower(text: &Module<'_>) -> Result<Vec<(String, bool, Result<Arc<Function
         callees.push(to);
     }
     let n = text.functions.len();
-    let lowering = Lowering { text, by_name, calls, done: RefCell::new(vec![None; n]), session: Session::default(), expanded: Cell::new(0) };
+    let lowering = Lowering {
+        text,
+        by_name,
+        calls,
+        done: RefCell::new(vec![None; n]),
+        session: Session::default(),
+        expanded: Cell::new(0),
+    };
     for i in callees_first(&callees) {
         let f = &text.functions[i];
         if f.body.is_some() {
@@ -129,7 +136,10 @@ impl<'t> Lowering<'t> {
     fn spend(&self, ops: usize) -> Result<()> {
         self.expanded.set(self.expanded.get().saturating_add(ops + 1));
         if self.expanded.get() > EXPANDED {
-            bail!(Limit, "functions that take extents as arguments are called too often: more than {EXPANDED} operations");
+            bail!(
+                Limit,
+                "functions that take extents as arguments are called too often: more than {EXPANDED} operations"
+            );
         }
         Ok(())
     }

@@ -191,7 +191,7 @@ impl Frame<'_> {
         if ty.shape.iter().all(|d| d.as_const().is_some()) {
             return Ok(ty.shape.to_vec());
         }
-        match shape.and_then(|v| self.extents(v)) {
+        match shape.and_then(|v| self.bound_extents(v)) {
             Some(d) if d.len() == ty.rank() => {
                 Ok(ty.shape.iter().zip(d).map(|(t, d)| if t.as_const().is_some() { t.clone() } else { d }).collect())
             }

@@ -14,7 +14,7 @@ use super::table::{How::By, Row};
 use crate::ast::{Attr, Elements, Id, Operation, Region};
 use cotangent_core::ops::{Comparison, Sort};
 use cotangent_core::primitive::Vals;
-use cotangent_core::{Dim, Emit, Result, Val, bail};
+use cotangent_core::{Dim, Emit, Result, Scalar, Val, bail};
 use rustc_hash::FxHashMap;
 
 pub const TABLE: &[Row] = &[
@@ -38,15 +38,16 @@ type Key = (usize, Part, bool);
 
 /// The operations of a comparator by result.
 struct Comparator<'o, 't> {
+    frame: &'o Frame<'o>,
     ops: FxHashMap<Id, &'o Operation<'t>>,
     first: Id,
     params: Id,
 }
 
 impl<'o, 't> Comparator<'o, 't> {
-    fn new(region: &'o Region<'t>) -> Comparator<'o, 't> {
+    fn new(frame: &'o Frame<'o>, region: &'o Region<'t>) -> Comparator<'o, 't> {
         let ops = region.ops.iter().filter(|o| o.count == 1).map(|o| (o.first, o)).collect();
-        Comparator { ops, first: region.first, params: region.args.len() as Id }
+        Comparator { frame, ops, first: region.first, params: region.args.len() as Id }
     }
 
     fn op(&self, v: Id) -> Option<(&'o str, &'o Operation<'t>)> {
@@ -55,14 +56,22 @@ impl<'o, 't> Comparator<'o, 't> {
     }
 
     fn is_zero(&self, v: Id) -> bool {
-        self.literal(v).is_some_and(|t| t.parse::<f64>() == Ok(0.0))
+        self.literal(v) == Some(0.0)
     }
 
-    fn literal(&self, v: Id) -> Option<&'o str> {
-        let ("constant", op) = self.op(v)? else { return None };
-        match op.attr("value").or_else(|| op.unnamed().next())? {
+    /// A number that stands in the comparator, or before it.
+    fn literal(&self, v: Id) -> Option<f64> {
+        let Some((name, op)) = self.op(v) else {
+            return match self.frame.number(self.frame.value(v).ok()?)? {
+                Scalar::F(x) => Some(x),
+                Scalar::I(i) => Some(i as f64),
+                Scalar::C(_) => None,
+            };
+        };
+        match op.attr("value").or_else(|| op.unnamed().next()).filter(|_| name == "constant")? {
             Attr::Dense(d) => match &d.elements {
-                Elements::Splat(n) => Some(n.re),
+                // Bits in hexadecimal are no zero.
+                Elements::Splat(n) => Some(n.re.parse().unwrap_or(f64::NAN)),
                 _ => None,
             },
             _ => None,
@@ -160,7 +169,7 @@ fn sort(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     };
     let result = region.ops.last().and_then(|o| o.operands.first());
     let mut keys = Vec::new();
-    let known = result.and_then(|&r| Comparator::new(region).keys(r, &mut keys));
+    let known = result.and_then(|&r| Comparator::new(f, region).keys(r, &mut keys));
     if known.is_none() || keys.iter().any(|k| k.0 >= x.len()) {
         bail!(
             UnknownOperation,

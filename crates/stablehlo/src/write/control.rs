@@ -3,7 +3,7 @@
 use super::{Region, Text, shown, tuple};
 use cotangent_core::ops::{Bounds, Comparison, Gather, LinearRecurrence, Scan, ScatterRecurrence, Switch, While};
 use cotangent_core::primitive::{Val, Vals};
-use cotangent_core::{DType, Dim, Emit, Function, Result, Type, bail};
+use cotangent_core::{DType, Dim, Emit, Function, Result, Type};
 use std::sync::Arc;
 
 /// A call of a function of its own, or its equations where the types around it say more.
@@ -61,22 +61,47 @@ fn repeat(
 }
 
 pub fn while_loop(t: &Text<'_>, w: &While, x: &[Val]) -> Result<Vals> {
-    if w.saves.is_some() {
-        bail!(
-            UnknownOperation,
-            "a `while` that keeps what its steps saved (the reverse derivative of one) has no StableHLO form: how many \
-             steps there are is decided while the program runs; write the loop as a scan, or export a forward derivative"
-        );
-    }
     let cx: &dyn Emit = t;
     let (nc, nb) = (w.cond_consts, w.body_consts);
+    let Some(steps) = &w.saves else {
+        let y = repeat(
+            t,
+            x,
+            |p| cx.inline(&w.cond, &[&p[..nc], &p[nc + nb..]].concat()),
+            |p| [&p[..nc + nb], &cx.inline(&w.body, &p[nc..])[..]].concat(),
+        );
+        return Ok(y[nc + nb..].into());
+    };
+    // How many steps there are is found by taking them; then there is room for what they save.
+    let (carry, index) = (w.carry(), Type::scalar(DType::I64));
+    let (zero, one) = (cx.full(&index, 0i64), |cx: &dyn Emit| cx.full(&index, 1i64));
+    let counted = repeat(
+        t,
+        &[&[zero], x].concat(),
+        |p| cx.inline(&w.cond, &[&p[1..1 + nc], &p[1 + nc + nb..]].concat()),
+        |p| {
+            let y = cx.inline(&w.body, &p[1 + nc..]);
+            [&[cx.add(p[0], one(cx))], &p[1..1 + nc + nb], &y[..carry]].concat()
+        },
+    );
+    t.bind(steps, counted[0]);
+    let rows: Vec<Type> = w.body.result_types().split_off(carry);
+    let stacks = rows.iter().map(|ty| cx.zeros(&ty.batched(&Dim::sym(steps))));
+    let init: Vec<Val> = [zero].into_iter().chain(x.iter().copied()).chain(stacks).collect();
+    let first = 1 + nc + nb;
     let y = repeat(
         t,
-        x,
-        |p| cx.inline(&w.cond, &[&p[..nc], &p[nc + nb..]].concat()),
-        |p| [&p[..nc + nb], &cx.inline(&w.body, &p[nc..])[..]].concat(),
+        &init,
+        |p| vec![cx.compare(p[0], Comparison::Lt, counted[0])],
+        |p| {
+            let y = cx.inline(&w.body, &p[1 + nc..first + carry]);
+            let put = p[first + carry..].iter().zip(&y[carry..]).map(|(&all, &v)| put(cx, all, v, p[0]));
+            let put: Vec<Val> = put.collect();
+            [&[cx.add(p[0], one(cx))], &p[1..first], &y[..carry], &put].concat()
+        },
     );
-    Ok(y[nc + nb..].into())
+    let alive = cx.full(&Type::new(DType::Bool, vec![Dim::sym(steps)]), true);
+    Ok(y[first..].iter().copied().chain([alive]).collect())
 }
 
 /// The counter is the first carry; constants and stacked operands are carried unchanged.

@@ -4,7 +4,8 @@
 //! ones by the same builder methods that rules use. Regions are inlined bodies; a function that is called becomes a
 //! `func.func` of its own. Custom derivatives are lowered away, and what cannot be expressed is an error that says so.
 //!
-//! Symbolic extents print as `?`. What needs their numbers computes them from `get_dimension_size` of the parameters.
+//! Symbolic extents print as `?`. What needs their numbers computes them from `get_dimension_size` of the parameters, or
+//! from the value that decides them: a loop whose steps are stacked is taken twice, first to count them.
 
 mod constant;
 mod control;
@@ -44,7 +45,7 @@ const HEADER: &str = "// StableHLO 1.4 and chlo.\n";
 /// ```
 ///
 /// # Errors
-/// An operation has no StableHLO form: one of another crate, or a loop that stacks as many values as it has steps.
+/// An operation has no StableHLO form: one of another crate, or a function that neither StableHLO nor chlo has.
 pub fn write(functions: &[Arc<Function>]) -> Result<String> {
     let names = RefCell::new(Names::default());
     let any_main = functions.iter().any(|f| &*f.name == "main");
@@ -363,6 +364,12 @@ impl Text<'_> {
                 self.state.borrow_mut().extents.insert(s.clone(), v);
             }
         }
+    }
+
+    /// Names an extent that is a number found while the program runs.
+    fn bind(&self, s: &Sym, n: Val) {
+        let n = (self as &dyn Emit).convert(n, DType::I32);
+        self.state.borrow_mut().extents.insert(s.clone(), n);
     }
 
     /// An extent as a value of type i32.

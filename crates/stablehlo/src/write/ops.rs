@@ -63,6 +63,10 @@ pub fn write(t: &Text<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Result<Vals> {
         }
         Op::BesselIe(b) if b.order == 1 => t.plain("chlo.bessel_i1e", x, y),
         Op::Special(s) if s.f == SpecialFn::Zeta && s.order == 0 => t.plain("chlo.zeta", x, y),
+        Op::Count(c) => {
+            t.bind(&c.extent, cx.maximum(x[0], cx.full_like(x[0], 0i64)));
+            return movement::iota(t, 0, y);
+        }
         op if !op.runs() => cx.emit(op.legal(t.session())?, x),
         op => match linalg::write(t, op, x, &y)? {
             Some(v) => v,

@@ -211,14 +211,12 @@ fn logaddexp(cx: &dyn Emit, a: Val, b: Val) -> Val {
 }
 
 pub fn dot_general(t: &Text<'_>, d: &DotGeneral, x: &[Val], y: Vec<Type>) -> Vals {
-    let pair = |name: &str, l: &[usize], r: &[usize]| {
-        if l.is_empty() { String::new() } else { format!(", {name} = [{}] x [{}]", numbers(l), numbers(r)) }
-    };
+    let pair = |name: &str, l: &[usize], r: &[usize]| format!(", {name} = [{}] x [{}]", numbers(l), numbers(r));
     // Elements may be rounded on the way unless the text says otherwise.
     let text = format!(
         "stablehlo.dot_general {}{}{}, precision = [HIGHEST, HIGHEST] : {}",
         t.list(x),
-        pair("batching_dims", &d.lhs_batch, &d.rhs_batch),
+        if d.lhs_batch.is_empty() { String::new() } else { pair("batching_dims", &d.lhs_batch, &d.rhs_batch) },
         pair("contracting_dims", &d.lhs_contract, &d.rhs_contract),
         t.signature(x, &y)
     );

@@ -1,0 +1,116 @@
+//! Routines of LAPACK whose results are known by what they must satisfy.
+
+use cotangent_core::{Array, C128, reference};
+use cotangent_stablehlo::read;
+
+/// Calls a routine on a 4×4 matrix: its results.
+fn call(target: &str, config: &str, element: &str, results: &[&str], a: Array) -> Vec<Array> {
+    let ty = format!("tensor<4x4x{element}>");
+    let all = results.iter().map(|r| format!("tensor<{r}>")).collect::<Vec<_>>().join(", ");
+    let names = (0..results.len()).map(|k| format!("%y#{k}")).collect::<Vec<_>>().join(", ");
+    let text = format!(
+        "func.func @main(%a: {ty}) -> ({all}) {{
+  %y:{} = stablehlo.custom_call @{target}(%a) {{mhlo.backend_config = {{{config}}}}} : ({ty}) -> ({all})
+  return {names} : {all}
+}}",
+        results.len()
+    );
+    reference::run(read(&text, None).unwrap_or_else(|e| panic!("{e}\n{text}")).main(), &[a]).unwrap()
+}
+
+type Matrix = [[C128; 4]; 4];
+
+fn matrix(a: &Array) -> Matrix {
+    let z = a.to_c128();
+    std::array::from_fn(|i| std::array::from_fn(|j| z[4 * i + j]))
+}
+
+fn times(a: &Matrix, b: &Matrix) -> Matrix {
+    std::array::from_fn(|i| std::array::from_fn(|j| (0..4).map(|k| a[i][k] * b[k][j]).sum()))
+}
+
+fn adjoint(a: &Matrix) -> Matrix {
+    std::array::from_fn(|i| std::array::from_fn(|j| a[j][i].conj()))
+}
+
+fn near(a: &Matrix, b: &Matrix) {
+    for (i, j) in (0..16).map(|k| (k / 4, k % 4)) {
+        assert!((a[i][j] - b[i][j]).norm() < 1e-10, "{i} {j}: {} and {}", a[i][j], b[i][j]);
+    }
+}
+
+/// Numbers without a pattern.
+fn numbers(n: usize) -> Vec<f64> {
+    (0..n).map(|k| ((k * k * 37 + 11 * k + 5) % 23) as f64 / 7.0 - 1.5).collect()
+}
+
+#[test]
+fn a_schur_form_is_triangular_up_to_pairs() {
+    let real = ["4x4xf64", "4x4xf64", "4xf64", "4xf64", "i32", "i32"];
+    // A general matrix, and one whose eigenvalues are pairs with one real part.
+    let turning = vec![0.0, 1.0, 0.3, -2.0, -1.0, 0.0, 0.7, 0.4, -0.3, -0.7, 0.0, 1.1, 2.0, -0.4, -1.1, 0.0];
+    for a in [numbers(16), turning] {
+        let a = Array::from_vec([4, 4], a).unwrap();
+        let y = call("lapack_dgees_ffi", "mode = 86 : ui8, sort = 78 : ui8", "f64", &real, a.clone());
+        let (t, q) = (matrix(&y[0]), matrix(&y[1]));
+        near(&times(&times(&q, &t), &adjoint(&q)), &matrix(&a));
+        near(
+            &times(&q, &adjoint(&q)),
+            &std::array::from_fn(|i| std::array::from_fn(|j| C128::from(f64::from(i == j)))),
+        );
+        let below = |i: usize, j: usize| t[i][j] == C128::default();
+        assert!((2..4).all(|i| (0..i - 1).all(|j| below(i, j))), "{t:?}");
+        // No two blocks of two overlap.
+        assert!((1..3).all(|i| below(i, i - 1) || below(i + 1, i)), "{t:?}");
+    }
+    let z: Vec<C128> = numbers(32).chunks(2).map(|p| C128::new(p[0], p[1])).collect();
+    let a = Array::from_vec([4, 4], z).unwrap();
+    let complex = ["4x4xcomplex<f64>", "4x4xcomplex<f64>", "4xcomplex<f64>", "i32", "i32"];
+    let y = call("lapack_zgees_ffi", "mode = 86 : ui8, sort = 78 : ui8", "complex<f64>", &complex, a.clone());
+    let (t, q) = (matrix(&y[0]), matrix(&y[1]));
+    near(&times(&times(&q, &t), &adjoint(&q)), &matrix(&a));
+    assert!((1..4).all(|i| (0..i).all(|j| t[i][j] == C128::default())), "{t:?}");
+}
+
+/// `A = Q T Qᴴ` with reflectors above the diagonal: `Q = H(3) H(2) H(1)`.
+#[test]
+fn a_matrix_is_made_tridiagonal_from_either_triangle() {
+    let z: Vec<C128> = numbers(32).chunks(2).map(|p| C128::new(p[0], p[1])).collect();
+    let a: Matrix = std::array::from_fn(|i| {
+        std::array::from_fn(|j| match i.cmp(&j) {
+            std::cmp::Ordering::Less => z[4 * i + j],
+            std::cmp::Ordering::Equal => C128::from(z[4 * i + i].re),
+            std::cmp::Ordering::Greater => z[4 * j + i].conj(),
+        })
+    });
+    let array = Array::from_vec([4, 4], a.concat()).unwrap();
+    let results = ["4x4xcomplex<f64>", "4xf64", "3xf64", "3xcomplex<f64>", "i32"];
+    for (code, upper) in [(76, false), (85, true)] {
+        let config = format!("uplo = {code} : ui8");
+        let y = call("lapack_zhetrd_ffi", &config, "complex<f64>", &results, array.clone());
+        let (packed, d, e, taus) = (matrix(&y[0]), y[1].to_f64(), y[2].to_f64(), y[3].to_c128());
+        let mut q: Matrix = std::array::from_fn(|i| std::array::from_fn(|j| C128::from(f64::from(i == j))));
+        let order: Vec<usize> = if upper { vec![2, 1, 0] } else { vec![0, 1, 2] };
+        for k in order {
+            let v: [C128; 4] = std::array::from_fn(|i| match (upper, i) {
+                (false, i) if i == k + 1 => C128::from(1.0),
+                (false, i) if i > k + 1 => packed[i][k],
+                (true, i) if i == k => C128::from(1.0),
+                (true, i) if i < k => packed[i][k + 1],
+                _ => C128::default(),
+            });
+            let h: Matrix = std::array::from_fn(|i| {
+                std::array::from_fn(|j| C128::from(f64::from(i == j)) - taus[k] * v[i] * v[j].conj())
+            });
+            q = times(&q, &h);
+        }
+        let t: Matrix = std::array::from_fn(|i| {
+            std::array::from_fn(|j| match i.abs_diff(j) {
+                0 => C128::from(d[i]),
+                1 => C128::from(e[i.min(j)]),
+                _ => C128::default(),
+            })
+        });
+        near(&times(&times(&q, &t), &adjoint(&q)), &a);
+    }
+}
