@@ -52,8 +52,8 @@ fn conversion(from: DType, to: DType) -> Option<Kernel> {
         (F32, BF16) => kernels::map::<f32, bf16, Narrow>(),
         (F32, F64) => kernels::map::<f32, f64, Cast>(),
         (F64, F32) => kernels::map::<f64, f32, Cast>(),
-        (Bool, F32) => kernels::map::<bool, f32, Cast>(),
-        (Bool, F64) => kernels::map::<bool, f64, Cast>(),
+        (Bool, F32) => <f32 as Float>::of_truth(),
+        (Bool, F64) => <f64 as Float>::of_truth(),
         (Bool, I32) => kernels::map::<bool, i32, Cast>(),
         (Bool, I64) => kernels::map::<bool, i64, Cast>(),
         (I32, F32) => kernels::map::<i32, f32, Cast>(),
@@ -205,6 +205,7 @@ impl Lowering {
                 };
                 self.row(row, to, &[x.0])
             }
+            (Kind::Bool, Unary::Not) => self.step(kernels::not(), to, &[x.0]),
             (_, Unary::Not) => self.step(for_whole!(dtype, T => kernels::invert::<T>()), to, &[x.0]),
             (Kind::Int, Unary::Neg) => {
                 let zero = for_whole!(dtype, T => self.constant(<T as Whole>::of(0)));
@@ -268,8 +269,8 @@ impl Lowering {
         let kernel = match a.1 {
             DType::C64 => kernels::equal::<C64>(c == C::Eq),
             DType::C128 => kernels::equal::<C128>(c == C::Eq),
-            DType::F32 => kernels::compare::<f32>(c),
-            DType::F64 => kernels::compare::<f64>(c),
+            DType::F32 => <f32 as Float>::compare(c),
+            DType::F64 => <f64 as Float>::compare(c),
             dtype => for_whole!(dtype, T => kernels::compare::<T>(c)),
         };
         self.step(kernel, DType::Bool, &[a.0, b.0])

@@ -21,7 +21,7 @@ macro_rules! rows {
                 for i in 0..n {
                     let mut k = 0;
                     $(
-                        // SAFETY: the promise of `Kernel`: i < n.
+                        // SAFETY: the promise of `Run`: i < n.
                         let $x: $t = unsafe { x[k].cast::<$t>().add(i).read() };
                         k += 1;
                     )*
@@ -29,7 +29,7 @@ macro_rules! rows {
                     unsafe { y.cast::<$u>().add(i).write($value) };
                 }
             }
-            (run::<$($g),*>, f as usize)
+            (Kernel::new(run::<$($g),*>), f as usize)
         }
     )*};
 }
@@ -64,14 +64,14 @@ macro_rules! numbered {
             unsafe fn run<T: $bound>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
                 let $n = data as i64;
                 for i in 0..n {
-                    // SAFETY: the promise of `Kernel`: i < n.
+                    // SAFETY: the promise of `Run`: i < n.
                     unsafe {
                         let $x: T = x[0].cast::<T>().add(i).read();
                         y.cast::<T>().add(i).write($value);
                     }
                 }
             }
-            (run::<T>, number as usize)
+            (Kernel::new(run::<T>), number as usize)
         }
     )*};
 }

@@ -31,6 +31,7 @@ pub mod convolution;
 pub mod copy;
 pub mod cumulative;
 pub mod element;
+pub mod emit;
 pub mod fourier;
 pub mod gemm;
 pub mod index;

@@ -1,5 +1,6 @@
 //! [`Body`]: straight-line code over tiles, and its assembly from single assignments.
 
+use super::emitted::Variants;
 use super::pack::{Layout, fill};
 use super::{Kernel, TILE_BYTES, kernels};
 use smallvec::{SmallVec, smallvec};
@@ -34,27 +35,28 @@ pub struct Builder {
 
 /// A place that an instruction reads or writes: an index into the table of pointers, which holds registers, then inputs,
 /// then constants, then outputs.
-type Place = u32;
+pub(super) type Place = u32;
 
-struct Step {
-    kernel: Kernel,
+pub(super) struct Step {
+    pub(super) kernel: Kernel,
     data: usize,
-    y: Place,
-    x: [Place; 3],
+    pub(super) y: Place,
+    pub(super) x: [Place; 3],
 }
 
 /// Straight-line code over tiles.
 pub struct Body {
-    steps: Vec<Step>,
+    pub(super) steps: Vec<Step>,
     /// The number of registers.
-    registers: usize,
+    pub(super) registers: usize,
     /// Element sizes of the inputs, and the last step that reads each (past all for one that an output is).
-    inputs: Vec<(usize, usize)>,
-    constants: Vec<([u8; 16], usize)>,
+    pub(super) inputs: Vec<(usize, usize)>,
+    pub(super) constants: Vec<([u8; 16], usize)>,
     /// Element sizes of the outputs, and the step that writes each.
-    outputs: Vec<(usize, usize)>,
+    pub(super) outputs: Vec<(usize, usize)>,
     /// The size of the widest element.
-    widest: usize,
+    pub(super) widest: usize,
+    pub(super) emitted: Variants,
 }
 
 impl Builder {
@@ -186,6 +188,7 @@ impl Builder {
             constants,
             outputs: outputs.iter().map(|v| (self.values[v.0 as usize].1, written[v.0 as usize])).collect(),
             widest,
+            emitted: Variants::default(),
         }
     }
 }
@@ -193,7 +196,7 @@ impl Builder {
 /// A piece of a register, aligned for any vector.
 #[repr(align(64))]
 #[derive(Clone, Copy)]
-struct Line(#[allow(dead_code, reason = "only its address is used")] [u8; 64]);
+pub(super) struct Line(#[allow(dead_code, reason = "only its address is used")] pub(super) [u8; 64]);
 
 /// Registers take no more than this together: a body of very many has shorter tiles.
 const ROOM: usize = 1 << 20;
@@ -227,6 +230,27 @@ impl Body {
             return;
         }
         debug_assert!(range.end <= shape.iter().product(), "elements of the shape");
+        let layouts: SmallVec<[Layout; 4]> = inputs.iter().map(|s| Layout::of(shape, s.strides)).collect();
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.emitted(&layouts, range.len()) {
+                Some(code) => self.run_emitted(code, &layouts, range, inputs, outputs),
+                None => self.interpret(&layouts, range, inputs, outputs),
+            }
+        }
+    }
+
+    /// Runs instruction by instruction, over inputs that lie so.
+    ///
+    /// # Safety
+    /// That of [`Body::run`].
+    pub(super) unsafe fn interpret(
+        &self,
+        layouts: &[Layout],
+        range: Range<usize>,
+        inputs: &[Source<'_>],
+        outputs: &[*mut u8],
+    ) {
         REGISTERS.with_borrow_mut(|memory| {
             let own = self.registers + self.inputs.len() + self.constants.len();
             // Lines of a register: a tile, or all elements if they are few.
@@ -243,7 +267,6 @@ impl Body {
             table.extend((0..own).map(|k| unsafe { base.add(k * lines) }.cast::<u8>()));
             table.extend_from_slice(outputs);
             let few = range.len().min(tile);
-            let layouts: SmallVec<[Layout; 4]> = inputs.iter().map(|s| Layout::of(shape, s.strides)).collect();
             for (k, (layout, source)) in layouts.iter().zip(inputs).enumerate() {
                 let register = &mut table[self.registers + k];
                 match layout {
@@ -273,7 +296,7 @@ impl Body {
                     let x = s.x.map(|x| table[x as usize].cast_const());
                     // SAFETY: every place holds n elements of the size that the step's value has: registers by their
                     // size, inputs and outputs by the caller's promise; what a kernel reads and writes is that of `step`.
-                    unsafe { (s.kernel)(n, table[s.y as usize], x, s.data) };
+                    unsafe { (s.kernel.run)(n, table[s.y as usize], x, s.data) };
                 }
                 start += n;
                 if start == range.end {

@@ -6,6 +6,7 @@
 
 use super::Kernel;
 use crate::element::{Number, Ordered};
+use crate::emit::{Record, instruction};
 use crate::simd::widest;
 use num_complex::Complex;
 use std::array::from_fn;
@@ -48,7 +49,7 @@ pub fn map<A: Copy, B: Copy, F: Map<A, B>>() -> Kernel {
             },
         )
     }
-    run::<A, B, F>
+    Kernel::new(run::<A, B, F>)
 }
 
 /// The kernel of a function of two elements.
@@ -74,7 +75,7 @@ pub fn zip<A: Copy, B: Copy, F: Zip<A, B>>() -> Kernel {
             },
         )
     }
-    run::<A, B, F>
+    Kernel::new(run::<A, B, F>)
 }
 
 /// The kernel that takes the second operand where the first (a `bool`) is true, else the third; by element size.
@@ -106,11 +107,11 @@ pub fn select(size: usize) -> Kernel {
         )
     }
     match size {
-        1 => run::<u8>,
-        2 => run::<u16>,
-        4 => run::<u32>,
-        8 => run::<u64>,
-        _ => run::<[u64; 2]>,
+        1 => Kernel::new(run::<u8>),
+        2 => Kernel::new(run::<u16>),
+        4 => Kernel::new(run::<u32>).recorded(instruction::select),
+        8 => Kernel::new(run::<u64>).recorded(instruction::select),
+        _ => Kernel::new(run::<[u64; 2]>),
     }
 }
 
@@ -120,7 +121,8 @@ pub fn copy(size: usize) -> Kernel {
         // SAFETY: the caller's promise; the two may be one place.
         unsafe { std::ptr::copy(x[0].cast::<T>(), y.cast::<T>(), n) };
     }
-    by_size!(size, run)
+    let kernel = Kernel::new(by_size!(size, run));
+    if matches!(size, 4 | 8) { kernel.recorded(instruction::copy) } else { kernel }
 }
 
 /// The instance of a function for elements of a size, 1 to 16 bytes, that are aligned no more than any element of it.
@@ -276,6 +278,10 @@ pub trait Integer:
 {
     /// `self - rhs`, wrapping; exclusive or of truth values.
     fn minus(self, rhs: Self) -> Self;
+
+    /// What a function writes down, if it can.
+    #[doc(hidden)]
+    fn record(f: Arithmetic) -> Option<Record>;
 }
 
 macro_rules! integers {
@@ -283,6 +289,18 @@ macro_rules! integers {
         impl Integer for $t {
             #[inline(always)]
             fn minus(self, rhs: $t) -> $t { self.wrapping_sub(rhs) }
+
+            fn record(f: Arithmetic) -> Option<Record> {
+                let record: Record = match f {
+                    Arithmetic::Add => instruction::whole_add,
+                    Arithmetic::Sub => instruction::whole_sub,
+                    Arithmetic::And => instruction::and,
+                    Arithmetic::Or => instruction::or,
+                    Arithmetic::Xor => instruction::xor,
+                    Arithmetic::Mul | Arithmetic::Max | Arithmetic::Min => return None,
+                };
+                (size_of::<$t>() >= 4).then_some(record)
+            }
         }
     )*};
 }
@@ -293,6 +311,14 @@ impl Integer for bool {
     #[inline(always)]
     fn minus(self, rhs: bool) -> bool {
         self ^ rhs
+    }
+
+    fn record(f: Arithmetic) -> Option<Record> {
+        Some(match f {
+            Arithmetic::Add | Arithmetic::Max | Arithmetic::Or => instruction::either,
+            Arithmetic::Mul | Arithmetic::Min | Arithmetic::And => instruction::both,
+            Arithmetic::Sub | Arithmetic::Xor => instruction::unlike,
+        })
     }
 }
 
@@ -305,7 +331,7 @@ impl<T: Integer> Zip<T, T> for Minus {
 
 /// The kernel of a function of two integers.
 pub fn integers<T: Integer>(f: Arithmetic) -> Kernel {
-    match f {
+    let kernel = match f {
         Arithmetic::Add => zip::<T, T, Plus>(),
         Arithmetic::Sub => zip::<T, T, Minus>(),
         Arithmetic::Mul => zip::<T, T, Times>(),
@@ -314,12 +340,18 @@ pub fn integers<T: Integer>(f: Arithmetic) -> Kernel {
         Arithmetic::And => zip::<T, T, And>(),
         Arithmetic::Or => zip::<T, T, Or>(),
         Arithmetic::Xor => zip::<T, T, Xor>(),
-    }
+    };
+    Kernel { record: T::record(f), ..kernel }
 }
 
 /// The kernel of the complement of integers.
 pub fn invert<T: Integer>() -> Kernel {
     map::<T, T, Invert>()
+}
+
+/// The kernel of the opposite of truth values.
+pub fn not() -> Kernel {
+    map::<bool, bool, Invert>().recorded(instruction::not)
 }
 
 /// The kernel of a comparison.
@@ -332,6 +364,16 @@ pub fn compare<T: Copy + PartialOrd>(c: Comparison) -> Kernel {
     }
 }
 
+/// The kernel of a comparison of floats.
+pub(super) fn comparison<T: Copy + PartialOrd>(c: Comparison) -> Kernel {
+    compare::<T>(c).recorded(match c {
+        Comparison::Eq => instruction::eq,
+        Comparison::Ne => instruction::ne,
+        Comparison::Lt => instruction::lt,
+        Comparison::Le => instruction::le,
+    })
+}
+
 /// The kernel of equality, or of its opposite.
 pub fn equal<T: Copy + PartialEq>(equal: bool) -> Kernel {
     if equal { zip::<T, bool, Eq>() } else { zip::<T, bool, Ne>() }
@@ -340,6 +382,15 @@ pub fn equal<T: Copy + PartialEq>(equal: bool) -> Kernel {
 /// The kernel of the sum of complex numbers.
 pub fn complex_add<T: Number>() -> Kernel {
     zip::<T, T, Plus>()
+}
+
+pub(super) struct OfTruth;
+
+impl<T: From<bool>> Map<bool, T> for OfTruth {
+    #[inline(always)]
+    fn f(x: bool) -> T {
+        x.into()
+    }
 }
 
 struct Pair;

@@ -5,23 +5,49 @@
 //! inputs and writes its outputs once, and no kernel is compiled for strides. Inputs that lie row-major are read where
 //! they are; others are packed into a register first; one value for all elements fills a register once.
 //!
+//! A body that runs again, or over many elements, becomes one loop of machine code where that can be
+//! ([`emit`](crate::emit)), with the same bits.
+//!
 //! An element's value does not depend on which tile it lies in, or where: kernels compute each element alone.
 
 mod body;
+mod emitted;
 pub mod fold;
 pub mod kernels;
 mod pack;
 
+use kernels::{Comparison, comparison};
+
 pub use body::{Body, Builder, Source, Value};
 
+use crate::emit::{Record, instruction};
 use crate::simd::Level;
 
-/// What one instruction does: `y[i] = f(x[0][i], x[1][i], x[2][i])` for `i < n`.
+/// What one instruction does to a tile: `y[i] = f(x[0][i], x[1][i], x[2][i])` for `i < n`.
 ///
 /// # Safety
 /// The pointers that the kernel's function reads and writes are valid for `n` elements of its types; `y` may be the very
 /// place of an operand of the same size, else it overlaps none. `data` is what the kernel was made with.
-pub type Kernel = unsafe fn(n: usize, y: *mut u8, x: [*const u8; 3], data: usize);
+pub type Run = unsafe fn(n: usize, y: *mut u8, x: [*const u8; 3], data: usize);
+
+/// An instruction: how it runs over a tile, and what it writes down for [`emit`](crate::emit), if it can.
+#[derive(Clone, Copy)]
+pub struct Kernel {
+    pub(crate) run: Run,
+    pub(crate) record: Option<Record>,
+}
+
+impl Kernel {
+    /// An instruction that only runs over tiles.
+    pub const fn new(run: Run) -> Kernel {
+        Kernel { run, record: None }
+    }
+
+    /// With what it is in emitted code.
+    pub(crate) const fn recorded(self, record: Record) -> Kernel {
+        Kernel { record: Some(record), ..self }
+    }
+}
 
 /// The size of a register: its elements are `TILE_BYTES` over the size of the widest element.
 pub const TILE_BYTES: usize = 2048;
@@ -32,6 +58,10 @@ pub trait Float: Copy + 'static {
     fn unary(f: crate::vector::functions::Unary, level: Level) -> Kernel;
     /// The kernel of a function.
     fn binary(f: crate::vector::functions::Binary, level: Level) -> Kernel;
+    /// The kernel of a comparison.
+    fn compare(c: Comparison) -> Kernel;
+    /// The kernel that makes 1 or 0 of a truth value.
+    fn of_truth() -> Kernel;
 }
 
 impl Float for f32 {
@@ -41,6 +71,12 @@ impl Float for f32 {
     fn binary(f: crate::vector::functions::Binary, level: Level) -> Kernel {
         f.kernel::<f32>(level)
     }
+    fn compare(c: Comparison) -> Kernel {
+        comparison::<f32>(c)
+    }
+    fn of_truth() -> Kernel {
+        kernels::map::<bool, f32, kernels::OfTruth>().recorded(instruction::truth_to_f32)
+    }
 }
 
 impl Float for f64 {
@@ -49,5 +85,11 @@ impl Float for f64 {
     }
     fn binary(f: crate::vector::functions::Binary, level: Level) -> Kernel {
         f.kernel::<f64>(level)
+    }
+    fn compare(c: Comparison) -> Kernel {
+        comparison::<f64>(c)
+    }
+    fn of_truth() -> Kernel {
+        kernels::map::<bool, f64, kernels::OfTruth>().recorded(instruction::truth_to_f64)
     }
 }

@@ -1,8 +1,9 @@
 //! The elementary functions as kernels on slices, chosen by element type and [`Level`].
 
 use super::{Float, V, math};
+use crate::emit::{self, Id, Recorded};
 use crate::simd::Level;
-use crate::tile::Kernel;
+use crate::tile::{Kernel, Run};
 
 /// A function of one operand.
 pub(crate) trait Function1 {
@@ -101,7 +102,7 @@ fn patched<W: V, const K: usize>(y: W, rare: Option<W::M>, x: [W; K], f: impl Fn
 /// The kernel over one kind of vector.
 ///
 /// # Safety
-/// That of [`Kernel`].
+/// That of [`Run`].
 #[inline(always)]
 unsafe fn run1<W: V, F: Function1>(n: usize, y: *mut u8, x: [*const u8; 3]) {
     let step = |[x]: [W; 1]| patched(F::eval(x), F::rare(x), [x], |[x]| F::scalar(x));
@@ -112,7 +113,7 @@ unsafe fn run1<W: V, F: Function1>(n: usize, y: *mut u8, x: [*const u8; 3]) {
 /// The kernel over one kind of vector.
 ///
 /// # Safety
-/// That of [`Kernel`].
+/// That of [`Run`].
 #[inline(always)]
 unsafe fn run2<W: V, F: Function2>(n: usize, y: *mut u8, x: [*const u8; 3]) {
     let step = |[a, b]: [W; 2]| patched(F::eval(a, b), F::rare(a, b), [a, b], |[a, b]| F::scalar(a, b));
@@ -120,8 +121,24 @@ unsafe fn run2<W: V, F: Function2>(n: usize, y: *mut u8, x: [*const u8; 3]) {
     unsafe { each::<W, 2>(n, y.cast(), [x[0].cast(), x[1].cast()], step) }
 }
 
+/// What the function writes down.
+fn record1<E: Float, F: Function1>(x: [Id; 3]) -> Id {
+    let x = Recorded::<E>::of(x[0]);
+    let y = F::eval(x);
+    F::rare(x).into_iter().for_each(emit::rare);
+    y.0
+}
+
+/// What the function writes down.
+fn record2<E: Float, F: Function2>(x: [Id; 3]) -> Id {
+    let (a, b) = (Recorded::<E>::of(x[0]), Recorded::<E>::of(x[1]));
+    let y = F::eval(a, b);
+    F::rare(a, b).into_iter().for_each(emit::rare);
+    y.0
+}
+
 macro_rules! levels {
-    ($pick:ident, $trait:ident, $run:ident) => {
+    ($pick:ident, $trait:ident, $run:ident, $record:ident) => {
         fn $pick<E: Float, F: $trait>(level: Level) -> Kernel {
             unsafe fn portable<E: Float, F: $trait>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
                 // SAFETY: the caller's promise.
@@ -139,19 +156,20 @@ macro_rules! levels {
                 // SAFETY: the caller's promise.
                 unsafe { $run::<E::Avx512, F>(n, y, x) }
             }
-            match level {
+            let run: Run = match level {
                 #[cfg(target_arch = "x86_64")]
                 Level::Avx512 => avx512::<E, F>,
                 #[cfg(target_arch = "x86_64")]
                 Level::Avx2 => avx2::<E, F>,
                 _ => portable::<E, F>,
-            }
+            };
+            Kernel::new(run).recorded($record::<E, F>)
         }
     };
 }
 
-levels!(pick1, Function1, run1);
-levels!(pick2, Function2, run2);
+levels!(pick1, Function1, run1, record1);
+levels!(pick2, Function2, run2, record2);
 
 macro_rules! functions1 {
     ($($(#[$doc:meta])* $name:ident = $f:expr $(, rare $rare:ident, $scalar:path)?;)*) => {

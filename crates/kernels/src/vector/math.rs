@@ -41,9 +41,9 @@ fn pow2<W: V>(n: W) -> W {
     n.add(c(W::E::TO_EXPONENT)).to_exponent()
 }
 
-/// `x 2^n`, rounded once, for any `n` whose half is the exponent of a normal number.
+/// [`V::scale`] in two steps, of which the first is exact.
 #[inline(always)]
-fn scale<W: V>(x: W, n: W) -> W {
+pub(crate) fn scale<W: V>(x: W, n: W) -> W {
     let half = n.mul(k(0.5)).floor();
     x.mul(pow2(half)).mul(pow2(n.sub(half)))
 }
@@ -66,14 +66,14 @@ fn exp_q<W: V>(r: W) -> W {
 #[inline(always)]
 pub(super) fn exp<W: V>(x: W) -> W {
     let (n, q) = exp_parts(clamp(x, W::E::EXP_RANGE.0, W::E::EXP_RANGE.1));
-    scale(q.add(k(1.0)), n)
+    q.add(k(1.0)).scale(n)
 }
 
 #[inline(always)]
 pub(super) fn exp2<W: V>(x: W) -> W {
     let x = clamp(x, W::E::EXP2_RANGE.0, W::E::EXP2_RANGE.1);
     let n = x.round();
-    scale(exp_q(x.sub(n).mul(c(W::E::LN2[0]))).add(k(1.0)), n)
+    exp_q(x.sub(n).mul(c(W::E::LN2[0]))).add(k(1.0)).scale(n)
 }
 
 /// `(e^x - 1) / 2^d` for `d` of 0, 1, 2.
@@ -387,14 +387,14 @@ fn erf_near<W: V>(x: W) -> W {
 pub(super) fn erf<W: V>(x: W) -> W {
     let a = x.abs();
     let (n, p) = erfc_parts(a, false);
-    let far = k::<W>(1.0).sub(scale(p, n)).or(x.sign_of());
+    let far = k::<W>(1.0).sub(p.scale(n)).or(x.sign_of());
     W::select(a.lt(k(1.0)), erf_near(x), far)
 }
 
 #[inline(always)]
 pub(super) fn erfc<W: V>(x: W) -> W {
     let (n, p) = erfc_parts(x.abs(), true);
-    let far = scale(p, n);
+    let far = p.scale(n);
     let far = W::select(x.lt(k(0.0)), k::<W>(2.0).sub(far), far);
     W::select(x.abs().lt(k(0.46875)), k::<W>(1.0).sub(erf_near(x)), far)
 }
@@ -452,7 +452,7 @@ pub(super) fn pow<W: V>(x: W, y: W) -> W {
     let a = r.mul(c(W::E::LN2[0]));
     let a_low = r.fma(c(W::E::LN2[0]), a.neg()).add(r.fma(c(W::E::LN2[1]), low.mul(c(W::E::LN2[0]))));
     let q = exp_q(a);
-    scale(q.add(a_low.fma(q, a_low)).add(k(1.0)), n)
+    q.add(a_low.fma(q, a_low)).add(k(1.0)).scale(n)
 }
 
 /// IEEE `maximum`: NaN wins, `+0 > -0`.

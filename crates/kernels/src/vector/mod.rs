@@ -13,6 +13,7 @@ mod tests;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+pub(crate) use math::scale;
 use tables::Tables;
 
 /// A float with vectors of it for each level.
@@ -28,6 +29,8 @@ pub(crate) trait Float: Tables + Copy + 'static {
 
     fn widen(self) -> f64;
     fn narrow(x: f64) -> Self;
+    /// Its bits, in the lowest ones.
+    fn bits(self) -> u64;
 }
 
 /// A vector of floats.
@@ -80,6 +83,12 @@ pub(crate) trait V: Copy {
     fn any(a: Self::M) -> bool;
     /// `a` where `m` holds, else `b`.
     fn select(m: Self::M, a: Self, b: Self) -> Self;
+
+    /// `self 2^n`, rounded once, for an integer `n` whose half is the exponent of a normal number.
+    #[inline(always)]
+    fn scale(self, n: Self) -> Self {
+        math::scale(self, n)
+    }
 
     #[inline(always)]
     fn neg(self) -> Self {

@@ -28,6 +28,11 @@ macro_rules! portable {
             fn narrow(x: f64) -> $t {
                 x as $t
             }
+
+            #[inline(always)]
+            fn bits(self) -> u64 {
+                self.to_bits().into()
+            }
         }
 
         impl Array<$t> {

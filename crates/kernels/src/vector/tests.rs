@@ -8,14 +8,16 @@ use crate::tile::{Float, Kernel};
 fn run1<T: Copy + Default>(kernel: Kernel, x: &[T]) -> Vec<T> {
     let mut y = vec![T::default(); x.len()];
     // SAFETY: the kernel is one of T, and both slices have this length.
-    unsafe { kernel(x.len(), y.as_mut_ptr().cast(), [x.as_ptr().cast(); 3], 0) };
+    unsafe { (kernel.run)(x.len(), y.as_mut_ptr().cast(), [x.as_ptr().cast(); 3], 0) };
     y
 }
 
 fn run2<T: Copy + Default>(kernel: Kernel, a: &[T], b: &[T]) -> Vec<T> {
     let mut y = vec![T::default(); a.len()];
     // SAFETY: as above.
-    unsafe { kernel(a.len(), y.as_mut_ptr().cast(), [a.as_ptr().cast(), b.as_ptr().cast(), b.as_ptr().cast()], 0) };
+    unsafe {
+        (kernel.run)(a.len(), y.as_mut_ptr().cast(), [a.as_ptr().cast(), b.as_ptr().cast(), b.as_ptr().cast()], 0)
+    };
     y
 }
 

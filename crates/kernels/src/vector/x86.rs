@@ -236,6 +236,7 @@ impl V for Avx512<f32> {
         mul(b) = _mm512_mul_ps;
         div(b) = _mm512_div_ps;
         sqrt() = _mm512_sqrt_ps;
+        scale(n) = _mm512_scalef_ps;
         fma(b, c) = _mm512_fmadd_ps;
         round() = _mm512_roundscale_ps(_MM_FROUND_TO_NEAREST_INT);
         floor() = _mm512_roundscale_ps(_MM_FROUND_TO_NEG_INF);
@@ -319,6 +320,7 @@ impl V for Avx512<f64> {
         mul(b) = _mm512_mul_pd;
         div(b) = _mm512_div_pd;
         sqrt() = _mm512_sqrt_pd;
+        scale(n) = _mm512_scalef_pd;
         fma(b, c) = _mm512_fmadd_pd;
         round() = _mm512_roundscale_pd(_MM_FROUND_TO_NEAREST_INT);
         floor() = _mm512_roundscale_pd(_MM_FROUND_TO_NEG_INF);

@@ -1,0 +1,262 @@
+//! Registers for values, by a scan over straight-line code: a full file gives up the value that is read last.
+//!
+//! A value lives in a register, in a **home** in memory (a constant, one element for all, or where it was spilled), or in
+//! both. Most instructions read one operand from memory, so constants take no register until an instruction insists.
+//! Values are single assignments: what was stored once is never stored again.
+
+use super::encode::{Assembler, Base, Form, Memory, Operand, RSP};
+use super::lower::{Item, Plan};
+use super::program::{Id, Kind};
+use smallvec::SmallVec;
+
+/// Nowhere.
+const NONE: u32 = u32::MAX;
+
+/// The most spilled vectors: stacks may be small.
+const MOST_SLOTS: u32 = 192;
+
+/// Spilled values, in units of a vector from the stack pointer up.
+#[derive(Default)]
+pub(super) struct Frame {
+    free: Vec<u32>,
+    pub(super) slots: u32,
+}
+
+impl Frame {
+    pub(super) fn take(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.slots += 1;
+            self.slots - 1
+        })
+    }
+
+    /// Whether this is more than a stack should hold.
+    pub(super) fn is_too_large(&self) -> bool {
+        self.slots > MOST_SLOTS
+    }
+}
+
+/// The registers of one kind.
+struct File {
+    holder: [u32; 32],
+    /// Bits of those without a value, and of those that the current instruction uses.
+    free: u32,
+    pinned: u32,
+}
+
+impl File {
+    fn new(free: u32) -> File {
+        File { holder: [NONE; 32], free, pinned: 0 }
+    }
+}
+
+/// Straight-line code under construction: several copies of a program side by side, each on the next vector.
+pub(super) struct Registers<'a> {
+    pub(super) plan: &'a Plan<'a>,
+    pub(super) copies: usize,
+    /// The item that is written, and for which copy.
+    pub(super) item: u32,
+    pub(super) copy: usize,
+    register: Vec<u8>,
+    slot: Vec<u32>,
+    vectors: File,
+    truths: File,
+    frame: &'a mut Frame,
+    /// Slots whose values the current instruction reads last.
+    leaving: SmallVec<[u32; 3]>,
+}
+
+impl<'a> Registers<'a> {
+    pub(super) fn new(plan: &'a Plan<'a>, copies: usize, frame: &'a mut Frame) -> Registers<'a> {
+        let n = plan.program.ops.len() * copies;
+        Registers {
+            plan,
+            copies,
+            item: 0,
+            copy: 0,
+            register: vec![u8::MAX; n],
+            slot: vec![NONE; n],
+            vectors: File::new(if plan.target.wide { !0 } else { 0xffff }),
+            // k0 means no mask, k1 says which elements there are.
+            truths: File::new(0b1111_1100),
+            frame,
+            leaving: SmallVec::new(),
+        }
+    }
+
+    /// Whether a value has a mask register of its own kind.
+    fn masks(&self, id: Id) -> bool {
+        self.plan.target.wide && self.plan.program.kind(id) == Kind::Truth
+    }
+
+    fn file(&mut self, masks: bool) -> &mut File {
+        if masks { &mut self.truths } else { &mut self.vectors }
+    }
+
+    /// A value of the current copy; what has a home from the start is one for all.
+    fn value(&self, id: Id) -> usize {
+        id as usize * self.copies + if self.plan.home[id as usize].is_some() { 0 } else { self.copy }
+    }
+
+    /// The copy that reads a value last in each item.
+    fn last_copy(&self, v: usize) -> usize {
+        if self.plan.home[v / self.copies].is_some() { self.copies - 1 } else { v % self.copies }
+    }
+
+    fn home(&self, v: usize) -> Option<Memory> {
+        let slot = self.slot[v];
+        let bytes = self.plan.target.bytes() as i32;
+        let spilled =
+            (slot != NONE).then(|| Memory { base: Base::At(RSP), disp: slot as i32 * bytes, broadcast: false });
+        self.plan.home[v / self.copies].or(spilled)
+    }
+
+    /// The next item that reads a value, after what is being written.
+    fn next_use(&self, v: usize) -> u32 {
+        let uses = self.plan.uses(v as u32 / self.copies as u32);
+        let again = self.last_copy(v) > self.copy;
+        let at = uses.partition_point(|&u| if again { u < self.item } else { u <= self.item });
+        uses.get(at).copied().unwrap_or(NONE)
+    }
+
+    /// Whether the current instruction is the last that reads a value.
+    pub(super) fn dies(&self, id: Id) -> bool {
+        self.next_use(self.value(id)) == NONE
+    }
+
+    pub(super) fn in_register(&self, id: Id) -> bool {
+        self.register[self.value(id)] != u8::MAX
+    }
+
+    /// A register without a value, which may be that of an operand that was released.
+    pub(super) fn take(&mut self, asm: &mut Assembler, masks: bool) -> u8 {
+        let file = self.file(masks);
+        let r = match file.free {
+            0 => self.evict(asm, masks),
+            free => free.trailing_zeros() as u8,
+        };
+        let file = self.file(masks);
+        file.free &= !(1 << r);
+        file.pinned |= 1 << r;
+        r
+    }
+
+    fn evict(&mut self, asm: &mut Assembler, masks: bool) -> u8 {
+        let file = if masks { &self.truths } else { &self.vectors };
+        let candidates = (0..32u8).filter(|&r| file.pinned >> r & 1 == 0 && file.holder[r as usize] != NONE);
+        let r = candidates
+            .max_by_key(|&r| {
+                let v = file.holder[r as usize] as usize;
+                (self.home(v).is_some(), self.next_use(v))
+            })
+            .expect("an instruction has fewer operands than there are registers");
+        let v = file.holder[r as usize] as usize;
+        if self.home(v).is_none() {
+            self.slot[v] = self.frame.take();
+            let memory = self.home(v).expect("it has one now");
+            self.plan.target.store(asm, masks, memory, r);
+        }
+        self.register[v] = u8::MAX;
+        self.file(masks).holder[r as usize] = NONE;
+        r
+    }
+
+    /// The register of a value, loaded if it is not in one.
+    pub(super) fn register(&mut self, asm: &mut Assembler, id: Id) -> u8 {
+        let (v, masks) = (self.value(id), self.masks(id));
+        if self.register[v] == u8::MAX {
+            let r = self.take(asm, masks);
+            let home = self.home(v).expect("a value is somewhere");
+            self.plan.target.load(asm, masks, r, home);
+            self.register[v] = r;
+            self.file(masks).holder[r as usize] = v as u32;
+        }
+        let r = self.register[v];
+        self.file(masks).pinned |= 1 << r;
+        r
+    }
+
+    /// A value where it is.
+    pub(super) fn operand(&mut self, asm: &mut Assembler, id: Id) -> Operand {
+        let v = self.value(id);
+        match self.home(v) {
+            Some(home) if self.register[v] == u8::MAX => Operand::Memory(home),
+            _ => Operand::Register(self.register(asm, id)),
+        }
+    }
+
+    /// Frees the registers of operands that the current instruction reads last.
+    pub(super) fn release(&mut self, operands: &[Id]) {
+        for &id in operands {
+            if !self.dies(id) {
+                continue;
+            }
+            let (v, masks) = (self.value(id), self.masks(id));
+            let r = std::mem::replace(&mut self.register[v], u8::MAX);
+            if r != u8::MAX {
+                let file = self.file(masks);
+                file.holder[r as usize] = NONE;
+                file.free |= 1 << r;
+            }
+            let slot = std::mem::replace(&mut self.slot[v], NONE);
+            if slot != NONE {
+                self.leaving.push(slot);
+            }
+        }
+    }
+
+    /// A register that was released, taken again.
+    pub(super) fn claim(&mut self, r: u8) -> u8 {
+        self.vectors.free &= !(1 << r);
+        r
+    }
+
+    /// Gives a register up that held no value.
+    pub(super) fn give(&mut self, r: u8) {
+        self.vectors.free |= 1 << r;
+    }
+
+    /// A register holds the value that was just computed.
+    pub(super) fn define(&mut self, id: Id, r: u8) {
+        let (v, masks) = (self.value(id), self.masks(id));
+        self.register[v] = r;
+        self.file(masks).holder[r as usize] = v as u32;
+    }
+
+    /// The instruction is written.
+    pub(super) fn done(&mut self) {
+        self.vectors.pinned = 0;
+        self.truths.pinned = 0;
+        self.frame.free.extend(self.leaving.drain(..));
+    }
+
+    /// The items, each for every copy.
+    pub(super) fn schedule(plan: &'a Plan<'a>) -> impl Iterator<Item = (u32, Item)> + 'a {
+        plan.items.iter().enumerate().map(|(i, &item)| (i as u32, item))
+    }
+}
+
+/// How many vector registers and mask registers a program fills at most, constants aside.
+pub(super) fn pressure(plan: &Plan<'_>) -> (usize, usize) {
+    let (mut now, mut most) = ([0usize; 2], [0usize; 2]);
+    let mut last: Vec<SmallVec<[Id; 3]>> = vec![SmallVec::new(); plan.items.len()];
+    for (id, home) in plan.home.iter().enumerate() {
+        if let (None, Some(&end)) = (home, plan.uses(id as Id).last()) {
+            last[end as usize].push(id as Id);
+        }
+    }
+    let masks = |id: Id| usize::from(plan.target.wide && plan.program.kind(id) == Kind::Truth);
+    for (i, item) in plan.items.iter().enumerate() {
+        last[i].iter().for_each(|&id| now[masks(id)] -= 1);
+        if let Item::Op(id) = *item {
+            now[masks(id)] += 1;
+        }
+        most = [most[0].max(now[0]), most[1].max(now[1])];
+    }
+    (most[0], most[1])
+}
+
+/// The encoding of full vectors in memory.
+pub(super) fn whole(wide: bool) -> Form {
+    if wide { Form::Evex { width: 2, mask: 0, zero: false, unit: 64 } } else { Form::Vex(1) }
+}

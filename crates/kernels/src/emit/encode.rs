@@ -1,0 +1,299 @@
+//! Machine code of x86-64: the vector instructions of AVX2 (VEX prefix) and AVX-512 (EVEX prefix), and the few others that
+//! a loop needs.
+//!
+//! Every vector instruction is a prefix that names its table, width and first operands, one byte of operation, and one
+//! operand that is a register or memory ([`Operand`]). Intel's manual, volume 2, sections 2.3 and 2.7, has the layout.
+
+/// A general register, by number.
+pub(super) type Gpr = u8;
+pub(super) const RAX: Gpr = 0;
+pub(super) const RCX: Gpr = 1;
+pub(super) const RDX: Gpr = 2;
+pub(super) const RBX: Gpr = 3;
+pub(super) const RSP: Gpr = 4;
+pub(super) const RBP: Gpr = 5;
+pub(super) const RSI: Gpr = 6;
+pub(super) const RDI: Gpr = 7;
+
+/// Where memory begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Base {
+    /// The constants behind the code.
+    Pool,
+    At(Gpr),
+    /// With the element's index in `rax`, and the logarithm of an element's size.
+    Element(Gpr, u8),
+}
+
+/// A place in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Memory {
+    pub(super) base: Base,
+    pub(super) disp: i32,
+    /// One element there stands in all lanes; in AVX-512 only.
+    pub(super) broadcast: bool,
+}
+
+/// The operand that may lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operand {
+    Register(u8),
+    Memory(Memory),
+}
+
+/// An instruction's table, prefix, width bit and byte.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Instruction {
+    /// 1: 0F, 2: 0F38, 3: 0F3A.
+    pub(super) map: u8,
+    /// 1: 66, 2: F3, 3: F2.
+    pub(super) prefix: u8,
+    pub(super) w: bool,
+    pub(super) code: u8,
+}
+
+/// How a vector instruction is encoded.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Form {
+    /// The logarithm of the width over 128 bits, or a bit of the operation.
+    Vex(u8),
+    Evex {
+        /// The logarithm of the width over 128 bits.
+        width: u8,
+        /// The mask register; 0 for none.
+        mask: u8,
+        /// Lanes without the mask become zero; they stay otherwise.
+        zero: bool,
+        /// The unit of short displacements, in bytes.
+        unit: i32,
+    },
+}
+
+/// Code under construction.
+pub(super) struct Assembler {
+    pub(super) code: Vec<u8>,
+    pool: Vec<u8>,
+    /// Four bytes to be filled with the distance from their end, and what follows, to a place in the pool.
+    fixups: Vec<(usize, u32, u8)>,
+}
+
+/// A jump whose target is not known yet.
+pub(super) struct Jump(usize);
+
+/// A condition of a jump.
+#[derive(Clone, Copy)]
+pub(super) enum If {
+    Zero = 4,
+    NotZero = 5,
+    BelowOrEqual = 6,
+    Above = 7,
+}
+
+impl Assembler {
+    pub(super) fn new() -> Assembler {
+        Assembler { code: Vec::with_capacity(4096), pool: Vec::new(), fixups: Vec::new() }
+    }
+
+    /// A constant of this size, a power of two, in memory.
+    pub(super) fn constant(&mut self, bytes: &[u8]) -> i32 {
+        let size = bytes.len();
+        self.pool.resize(self.pool.len().next_multiple_of(size), 0);
+        self.pool.extend_from_slice(bytes);
+        (self.pool.len() - size) as i32
+    }
+
+    /// The code, with its constants behind it; it may lie anywhere that is a multiple of 64.
+    pub(super) fn finish(mut self) -> Vec<u8> {
+        let pool = self.code.len().next_multiple_of(64);
+        self.code.resize(pool, 0xcc);
+        for (at, to, after) in self.fixups {
+            let from = at + 4 + usize::from(after);
+            let distance = (pool + to as usize) as i64 - from as i64;
+            self.code[at..at + 4].copy_from_slice(&(distance as i32).to_le_bytes());
+        }
+        self.code.extend(self.pool);
+        self.code
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.code.extend_from_slice(bytes);
+    }
+
+    /// A vector instruction: `reg` and `other` are registers, `rm` is either.
+    pub(super) fn vector(
+        &mut self,
+        form: Form,
+        i: Instruction,
+        reg: u8,
+        other: u8,
+        rm: Operand,
+        immediate: Option<u8>,
+    ) {
+        let not = |x: u8, bit: u8| (!x >> bit) & 1;
+        // The high bits of the operand's registers.
+        let (x, b, broadcast) = match rm {
+            Operand::Register(r) => (not(r, 4), not(r, 3), false),
+            Operand::Memory(Memory { base: Base::Pool, broadcast, .. }) => (1, 1, broadcast),
+            Operand::Memory(Memory { base: Base::At(r) | Base::Element(r, _), broadcast, .. }) => {
+                (1, not(r, 3), broadcast)
+            }
+        };
+        let unit = match form {
+            Form::Vex(width) => {
+                debug_assert!(reg < 16 && other < 16 && !broadcast);
+                self.bytes(&[
+                    0xc4,
+                    not(reg, 3) << 7 | x.min(1) << 6 | b << 5 | i.map,
+                    u8::from(i.w) << 7 | (!other & 15) << 3 | width << 2 | i.prefix,
+                ]);
+                1
+            }
+            Form::Evex { width, mask, zero, unit } => {
+                self.bytes(&[
+                    0x62,
+                    not(reg, 3) << 7 | x << 6 | b << 5 | not(reg, 4) << 4 | i.map,
+                    u8::from(i.w) << 7 | (!other & 15) << 3 | 4 | i.prefix,
+                    u8::from(zero) << 7 | width << 5 | u8::from(broadcast) << 4 | not(other, 4) << 3 | mask,
+                ]);
+                if broadcast { if i.w { 8 } else { 4 } } else { unit }
+            }
+        };
+        self.bytes(&[i.code]);
+        self.operand(reg & 7, rm, unit, immediate.is_some());
+        self.code.extend(immediate);
+    }
+
+    fn operand(&mut self, reg: u8, rm: Operand, unit: i32, immediate: bool) {
+        let m = match rm {
+            Operand::Register(r) => return self.bytes(&[0xc0 | reg << 3 | r & 7]),
+            Operand::Memory(m) => m,
+        };
+        let (base, index) = match m.base {
+            Base::Pool => {
+                self.bytes(&[reg << 3 | 5]);
+                self.fixups.push((self.code.len(), m.disp as u32, immediate.into()));
+                return self.bytes(&[0; 4]);
+            }
+            Base::At(base) => (base, None),
+            Base::Element(base, scale) => (base, Some(scale)),
+        };
+        // No displacement, a short one in units, or a long one.
+        let short = (m.disp % unit == 0).then(|| i8::try_from(m.disp / unit).ok()).flatten();
+        let mode = match short {
+            Some(0) if base & 7 != 5 => 0,
+            Some(_) => 1,
+            None => 2,
+        };
+        match index {
+            None if base & 7 != 4 => self.bytes(&[mode << 6 | reg << 3 | base & 7]),
+            None => self.bytes(&[mode << 6 | reg << 3 | 4, 0x24]),
+            Some(scale) => self.bytes(&[mode << 6 | reg << 3 | 4, scale << 6 | RAX << 3 | base & 7]),
+        }
+        match mode {
+            0 => {}
+            1 => self.bytes(&short.unwrap_or(0).to_le_bytes()),
+            _ => self.bytes(&m.disp.to_le_bytes()),
+        }
+    }
+
+    /// An instruction on 64-bit registers whose second operand is a register or memory.
+    fn general(&mut self, code: u8, reg: Gpr, rm: Operand) {
+        let high = match rm {
+            Operand::Register(r) | Operand::Memory(Memory { base: Base::At(r) | Base::Element(r, _), .. }) => r >> 3,
+            Operand::Memory(_) => 0,
+        };
+        self.bytes(&[0x48 | reg >> 3 << 2 | high, code]);
+        self.operand(reg & 7, rm, 1, false);
+    }
+
+    /// `to = [base + disp]`
+    pub(super) fn load(&mut self, to: Gpr, base: Gpr, disp: i32) {
+        self.general(0x8b, to, Operand::Memory(Memory { base: Base::At(base), disp, broadcast: false }));
+    }
+
+    /// `to = base + disp`
+    pub(super) fn address(&mut self, to: Gpr, base: Gpr, disp: i32) {
+        self.general(0x8d, to, Operand::Memory(Memory { base: Base::At(base), disp, broadcast: false }));
+    }
+
+    /// `to = from`
+    pub(super) fn copy(&mut self, to: Gpr, from: Gpr) {
+        self.general(0x8b, to, Operand::Register(from));
+    }
+
+    /// `to -= from`
+    pub(super) fn subtract(&mut self, to: Gpr, from: Gpr) {
+        self.general(0x2b, to, Operand::Register(from));
+    }
+
+    /// Compares `a` with `b`.
+    pub(super) fn compare(&mut self, a: Gpr, b: Gpr) {
+        self.general(0x3b, a, Operand::Register(b));
+    }
+
+    /// `to = 0`
+    pub(super) fn clear(&mut self, to: Gpr) {
+        debug_assert!(to < 8);
+        self.bytes(&[0x31, 0xc0 | to << 3 | to]);
+    }
+
+    /// `to += by`
+    pub(super) fn add(&mut self, to: Gpr, by: i32) {
+        self.general(0x81, 0, Operand::Register(to));
+        self.bytes(&by.to_le_bytes());
+    }
+
+    /// `to &= by`
+    pub(super) fn and(&mut self, to: Gpr, by: i32) {
+        self.general(0x81, 4, Operand::Register(to));
+        self.bytes(&by.to_le_bytes());
+    }
+
+    /// `to = -1`
+    pub(super) fn ones(&mut self, to: Gpr) {
+        self.general(0xc7, 0, Operand::Register(to));
+        self.bytes(&(-1i32).to_le_bytes());
+    }
+
+    /// `to <<= cl`
+    pub(super) fn shift_left(&mut self, to: Gpr) {
+        self.general(0xd3, 4, Operand::Register(to));
+    }
+
+    /// `to = !to`
+    pub(super) fn not(&mut self, to: Gpr) {
+        self.general(0xf7, 2, Operand::Register(to));
+    }
+
+    pub(super) fn push(&mut self, r: Gpr) {
+        self.bytes(&[0x40 | r >> 3, 0x50 | r & 7]);
+    }
+
+    pub(super) fn pop(&mut self, r: Gpr) {
+        self.bytes(&[0x40 | r >> 3, 0x58 | r & 7]);
+    }
+
+    /// Clears the upper halves of vector registers, which code without vectors would pay for, and returns.
+    pub(super) fn back(&mut self) {
+        self.bytes(&[0xc5, 0xf8, 0x77, 0xc3]);
+    }
+
+    /// A jump forward, if a condition holds.
+    pub(super) fn jump(&mut self, condition: If) -> Jump {
+        self.bytes(&[0x0f, 0x80 | condition as u8, 0, 0, 0, 0]);
+        Jump(self.code.len())
+    }
+
+    /// The target of a jump is here.
+    pub(super) fn here(&mut self, jump: Jump) {
+        let distance = (self.code.len() - jump.0) as i32;
+        self.code[jump.0 - 4..jump.0].copy_from_slice(&distance.to_le_bytes());
+    }
+
+    /// A jump back to a place, if a condition holds.
+    pub(super) fn jump_back(&mut self, condition: If, to: usize) {
+        let distance = to as i64 - (self.code.len() as i64 + 6);
+        self.bytes(&[0x0f, 0x80 | condition as u8]);
+        self.bytes(&(distance as i32).to_le_bytes());
+    }
+}

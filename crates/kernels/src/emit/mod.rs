@@ -1,0 +1,70 @@
+//! The second engine of [`tile`](crate::tile) programs: a body as one loop of machine code.
+//!
+//! A body is written down as a [`Program`] by running the very functions that its kernels run, on vectors that record
+//! ([`record`]). [`lower`] makes a loop over vectors of it, for AVX-512 or AVX2, in memory that may be executed
+//! ([`memory`]). The bits are those of the interpreter: each operation is one instruction, or was rewritten to one that
+//! gives the same bits. NaNs are NaNs; their signs and payloads may differ.
+//!
+//! What cannot be written down stays with the interpreter: bodies with operations that are calls (special functions, wide
+//! integers), complex numbers, f16 and bf16, conversions between sizes, and in AVX2 truth values in memory. A vector in
+//! which some lane needs the scalar function of sin, cos, tan, pow or atan2 goes there, too, with its neighbours.
+
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+mod allocate;
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+mod encode;
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+mod lower;
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+mod memory;
+mod program;
+mod record;
+
+pub(crate) use program::{Id, Program};
+pub(crate) use record::{Record, Recorded, Recording, instruction, rare};
+
+/// Code of a program.
+pub(crate) struct Emitted {
+    #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+    code: memory::Code,
+    /// Elements of a vector.
+    pub(crate) lanes: usize,
+    /// Whether it takes any number of elements; else whole vectors only.
+    pub(crate) masked: bool,
+}
+
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+impl Emitted {
+    /// Compiles a program; `splat` says of which inputs there is one element for all. `None` if there is no way, or no
+    /// memory that may be executed.
+    pub(crate) fn compile(program: &Program, splat: impl Fn(usize) -> bool) -> Option<Emitted> {
+        let (bytes, lanes) = lower::compile(program, program.wide, splat)?;
+        Some(Emitted { code: memory::Code::new(&bytes)?, lanes, masked: program.wide })
+    }
+
+    /// Runs over at most `n` elements, and says over how many: fewer when the next vector has a rare lane, or when there
+    /// is no whole vector left.
+    ///
+    /// # Safety
+    /// The machine has the vectors the code is for. `table` holds addresses of all inputs, then all outputs, of the program:
+    /// each valid for `n` elements, an input of one element for all for one. Outputs may be inputs, else they overlap
+    /// nothing.
+    pub(crate) unsafe fn call(&self, table: &[*mut u8], n: usize) -> usize {
+        // SAFETY: the code is a whole function of this type.
+        let f: unsafe extern "sysv64" fn(*const *mut u8, usize) -> usize =
+            unsafe { std::mem::transmute(self.code.entry()) };
+        // SAFETY: the caller's promise.
+        unsafe { f(table.as_ptr(), n) }
+    }
+}
+
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
+impl Emitted {
+    pub(crate) fn compile(_: &Program, _: impl Fn(usize) -> bool) -> Option<Emitted> {
+        None
+    }
+
+    pub(crate) unsafe fn call(&self, _: &[*mut u8], _: usize) -> usize {
+        0
+    }
+}

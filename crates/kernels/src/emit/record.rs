@@ -1,0 +1,249 @@
+//! [`Recorded`]: a vector that computes nothing and writes down what is asked of it.
+//!
+//! A function written over [`V`] runs on it once, and what it did is the function's program: both engines come from one
+//! definition. The program under construction belongs to the thread, because vectors have no place for it.
+
+use super::program::{Id, One, Program, Two, predicate};
+use crate::vector::{Float, V};
+use std::cell::RefCell;
+use std::marker::PhantomData;
+
+/// Writes down what an instruction does with its operands.
+pub(crate) type Record = fn(x: [Id; 3]) -> Id;
+
+thread_local! {
+    static RECORDING: RefCell<Program> = RefCell::default();
+}
+
+fn with<R>(f: impl FnOnce(&mut Program) -> R) -> R {
+    RECORDING.with_borrow_mut(f)
+}
+
+/// A program under construction on this thread.
+pub(crate) struct Recording;
+
+impl Recording {
+    pub(crate) fn start(wide: bool) -> Recording {
+        with(|p| p.start(wide));
+        Recording
+    }
+
+    /// The next input, with elements of this size.
+    pub(crate) fn input(&self, size: usize) -> Id {
+        with(|p| p.input(size))
+    }
+
+    /// One element for all.
+    pub(crate) fn constant(&self, bytes: &[u8]) -> Id {
+        match bytes.len() {
+            4 | 8 => {
+                let mut all = [0; 8];
+                all[..bytes.len()].copy_from_slice(bytes);
+                with(|p| p.constant(u64::from_le_bytes(all), bytes.len() == 8))
+            }
+            _ => with(Program::fail),
+        }
+    }
+
+    pub(crate) fn finish(self, outputs: Vec<Id>) -> Program {
+        let mut program = with(std::mem::take);
+        program.outputs = outputs;
+        program
+    }
+}
+
+/// Where this holds, some function has no vector way.
+pub(crate) fn rare(m: Truths) {
+    with(|p| p.rare.push(m.0));
+}
+
+/// A vector of floats that is written down.
+#[derive(Clone, Copy)]
+pub(crate) struct Recorded<E>(pub(crate) Id, PhantomData<E>);
+
+/// Truth values that are written down.
+#[derive(Clone, Copy)]
+pub(crate) struct Truths(pub(crate) Id);
+
+impl<E: Float> Recorded<E> {
+    /// An operand of an instruction on `E`.
+    pub(crate) fn of(x: Id) -> Self {
+        let fits = with(|p| p.kind(x) == super::program::Kind::of_size(size_of::<E>()).expect("a float's size"));
+        Recorded(if fits { x } else { with(Program::fail) }, PhantomData)
+    }
+
+    fn one(self, f: One) -> Self {
+        Recorded(with(|p| p.one(f, self.0)), PhantomData)
+    }
+
+    fn two(self, f: Two, b: Self) -> Self {
+        Recorded(with(|p| p.two(f, self.0, b.0)), PhantomData)
+    }
+
+    fn compare(self, p: u8, b: Self) -> Truths {
+        Truths(with(|program| program.compare(p, self.0, b.0)))
+    }
+}
+
+impl<E: Float> V for Recorded<E> {
+    type E = E;
+    type M = Truths;
+    const N: usize = 1;
+
+    unsafe fn load(_: *const E) -> Self {
+        unreachable!("a function on vectors reads no memory")
+    }
+    unsafe fn store(self, _: *mut E) {
+        unreachable!("a function on vectors writes no memory")
+    }
+    fn any(_: Truths) -> bool {
+        unreachable!("a function on vectors does not branch")
+    }
+    fn splat(x: E) -> Self {
+        Recorded(with(|p| p.constant(x.bits(), size_of::<E>() == 8)), PhantomData)
+    }
+    fn add(self, b: Self) -> Self {
+        self.two(Two::Add, b)
+    }
+    fn sub(self, b: Self) -> Self {
+        self.two(Two::Sub, b)
+    }
+    fn mul(self, b: Self) -> Self {
+        self.two(Two::Mul, b)
+    }
+    fn div(self, b: Self) -> Self {
+        self.two(Two::Div, b)
+    }
+    fn sqrt(self) -> Self {
+        self.one(One::Sqrt)
+    }
+    fn fma(self, b: Self, c: Self) -> Self {
+        Recorded(with(|p| p.fma(self.0, b.0, c.0)), PhantomData)
+    }
+    fn scale(self, n: Self) -> Self {
+        if with(|p| p.wide) { self.two(Two::Scale, n) } else { crate::vector::scale(self, n) }
+    }
+    fn round(self) -> Self {
+        self.one(One::Round(0))
+    }
+    fn floor(self) -> Self {
+        self.one(One::Round(1))
+    }
+    fn ceil(self) -> Self {
+        self.one(One::Round(2))
+    }
+    fn trunc(self) -> Self {
+        self.one(One::Round(3))
+    }
+    fn and(self, b: Self) -> Self {
+        self.two(Two::And, b)
+    }
+    fn or(self, b: Self) -> Self {
+        self.two(Two::Or, b)
+    }
+    fn xor(self, b: Self) -> Self {
+        self.two(Two::Xor, b)
+    }
+    fn bits_add(self, b: Self) -> Self {
+        self.two(Two::WholeAdd, b)
+    }
+    fn bits_sub(self, b: Self) -> Self {
+        self.two(Two::WholeSub, b)
+    }
+    fn to_exponent(self) -> Self {
+        self.one(One::ShiftLeft)
+    }
+    fn exponent_bits(self) -> Self {
+        self.one(One::ShiftRight)
+    }
+    fn lt(self, b: Self) -> Truths {
+        self.compare(predicate::LT, b)
+    }
+    fn le(self, b: Self) -> Truths {
+        self.compare(predicate::LE, b)
+    }
+    fn eq(self, b: Self) -> Truths {
+        self.compare(predicate::EQ, b)
+    }
+    fn both(a: Truths, b: Truths) -> Truths {
+        Truths(with(|p| p.both(a.0, b.0)))
+    }
+    fn either(a: Truths, b: Truths) -> Truths {
+        Truths(with(|p| p.either(a.0, b.0)))
+    }
+    fn not(a: Truths) -> Truths {
+        Truths(with(|p| p.not(a.0)))
+    }
+    fn select(m: Truths, a: Self, b: Self) -> Self {
+        Recorded(with(|p| p.select(m.0, a.0, b.0)), PhantomData)
+    }
+}
+
+/// Instructions that are no functions of floats.
+pub(crate) mod instruction {
+    use super::{Id, Two, predicate, with};
+
+    pub(crate) fn copy(x: [Id; 3]) -> Id {
+        x[0]
+    }
+    pub(crate) fn select(x: [Id; 3]) -> Id {
+        with(|p| p.select(x[0], x[1], x[2]))
+    }
+    pub(crate) fn eq(x: [Id; 3]) -> Id {
+        with(|p| p.compare(predicate::EQ, x[0], x[1]))
+    }
+    pub(crate) fn ne(x: [Id; 3]) -> Id {
+        with(|p| p.compare(predicate::opposite(predicate::EQ), x[0], x[1]))
+    }
+    pub(crate) fn lt(x: [Id; 3]) -> Id {
+        with(|p| p.compare(predicate::LT, x[0], x[1]))
+    }
+    pub(crate) fn le(x: [Id; 3]) -> Id {
+        with(|p| p.compare(predicate::LE, x[0], x[1]))
+    }
+    pub(crate) fn both(x: [Id; 3]) -> Id {
+        with(|p| p.both(x[0], x[1]))
+    }
+    pub(crate) fn either(x: [Id; 3]) -> Id {
+        with(|p| p.either(x[0], x[1]))
+    }
+    pub(crate) fn unlike(x: [Id; 3]) -> Id {
+        with(|p| {
+            let (any, all) = (p.either(x[0], x[1]), p.both(x[0], x[1]));
+            let not = p.not(all);
+            p.both(any, not)
+        })
+    }
+    pub(crate) fn not(x: [Id; 3]) -> Id {
+        with(|p| p.not(x[0]))
+    }
+    pub(crate) fn whole_add(x: [Id; 3]) -> Id {
+        with(|p| p.two(Two::WholeAdd, x[0], x[1]))
+    }
+    pub(crate) fn whole_sub(x: [Id; 3]) -> Id {
+        with(|p| p.two(Two::WholeSub, x[0], x[1]))
+    }
+    pub(crate) fn and(x: [Id; 3]) -> Id {
+        with(|p| p.two(Two::And, x[0], x[1]))
+    }
+    pub(crate) fn or(x: [Id; 3]) -> Id {
+        with(|p| p.two(Two::Or, x[0], x[1]))
+    }
+    pub(crate) fn xor(x: [Id; 3]) -> Id {
+        with(|p| p.two(Two::Xor, x[0], x[1]))
+    }
+    /// 1 or 0.
+    pub(crate) fn truth_to_f32(x: [Id; 3]) -> Id {
+        with(|p| {
+            let (one, zero) = (p.constant(u64::from(1f32.to_bits()), false), p.constant(0, false));
+            p.select(x[0], one, zero)
+        })
+    }
+    /// 1 or 0.
+    pub(crate) fn truth_to_f64(x: [Id; 3]) -> Id {
+        with(|p| {
+            let (one, zero) = (p.constant(1f64.to_bits(), true), p.constant(0, true));
+            p.select(x[0], one, zero)
+        })
+    }
+}

@@ -1,0 +1,438 @@
+//! The two engines against each other, bit for bit, at both vector levels, on memory that ends where nothing may be read.
+
+use super::*;
+use crate::testing::Random;
+use crate::tile::kernels::{self, Arithmetic, Comparison};
+use crate::tile::{Builder, Float, Kernel, Value};
+use crate::vector::functions::{Binary, Unary};
+
+/// Memory between pages that may not be touched.
+struct Guarded {
+    page: *mut u8,
+    size: usize,
+}
+
+const PAGE: usize = 4096;
+
+impl Guarded {
+    fn new(size: usize) -> Guarded {
+        let size = size.next_multiple_of(PAGE);
+        // SAFETY: a fresh mapping, of which only the middle is opened.
+        unsafe {
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            let all = libc::mmap(std::ptr::null_mut(), size + 2 * PAGE, libc::PROT_NONE, flags, -1, 0);
+            assert_ne!(all, libc::MAP_FAILED);
+            let page = all.cast::<u8>().add(PAGE);
+            assert_eq!(libc::mprotect(page.cast(), size, libc::PROT_READ | libc::PROT_WRITE), 0);
+            Guarded { page, size }
+        }
+    }
+
+    /// The last bytes, or the first.
+    fn bytes(&self, n: usize, at_end: bool) -> *mut u8 {
+        assert!(n <= self.size);
+        self.page.wrapping_add(if at_end { self.size - n } else { 0 })
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        // SAFETY: the whole mapping; nothing points into it any more.
+        unsafe { libc::munmap(self.page.sub(PAGE).cast(), self.size + 2 * PAGE) };
+    }
+}
+
+const LEVELS: [Level; 2] = [Level::Avx2, Level::Avx512];
+
+fn levels() -> impl Iterator<Item = Level> {
+    LEVELS.into_iter().filter(|l| Level::available().any(|a| a == *l))
+}
+
+/// A float under test.
+trait Number: Float + Copy + PartialEq {
+    const SIZE: usize;
+    fn any(random: &mut Random) -> Self;
+    /// Bits, one for all NaNs.
+    fn bits(bytes: &[u8]) -> u64;
+    fn bytes(self) -> Vec<u8>;
+}
+
+macro_rules! number {
+    ($t:ty, $bits:ty) => {
+        impl Number for $t {
+            const SIZE: usize = size_of::<$t>();
+            fn any(random: &mut Random) -> $t {
+                let special = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, <$t>::NAN, <$t>::INFINITY, <$t>::NEG_INFINITY];
+                let more = [<$t>::MIN_POSITIVE, <$t>::from_bits(1), <$t>::MAX, <$t>::MIN, 100.0, -700.0, 1e-30, 1e22];
+                match random.below(8) {
+                    0 => special[random.below(special.len())],
+                    1 => more[random.below(more.len())],
+                    2 => <$t>::from_bits((random.next() << 33 ^ random.next()) as $bits),
+                    3 => (random.float() * 700.0) as $t,
+                    _ => (random.float() * 4.0) as $t,
+                }
+            }
+            fn bits(bytes: &[u8]) -> u64 {
+                let x = <$t>::from_le_bytes(bytes.try_into().unwrap());
+                if x.is_nan() { 1 } else { x.to_bits().into() }
+            }
+            fn bytes(self) -> Vec<u8> {
+                self.to_le_bytes().to_vec()
+            }
+        }
+    };
+}
+
+number!(f32, u32);
+number!(f64, u64);
+
+/// A body of random instructions, and which inputs and outputs are truth values.
+fn random_body<T: Number>(random: &mut Random, steps: usize, functions: bool, level: Level) -> (Body, [Vec<bool>; 2]) {
+    let mut b = Builder::new();
+    let truths_in_memory = level == Level::Avx512 || random.below(2) == 0;
+    let (mut numbers, mut truths, mut inputs) = (Vec::<Value>::new(), Vec::<Value>::new(), Vec::new());
+    let most = if random.below(8) == 0 { 14 } else { 4 };
+    for k in 0..1 + random.below(most) {
+        let truth = k > 0 && truths_in_memory && random.below(4) == 0;
+        let v = b.input(if truth { 1 } else { T::SIZE });
+        inputs.push(truth);
+        if truth { &mut truths } else { &mut numbers }.push(v);
+    }
+    for _ in 0..random.below(3) {
+        numbers.push(b.constant(&T::any(random).bytes()));
+    }
+    let cheap = [Unary::Neg, Unary::Abs, Unary::Floor, Unary::Sqrt, Unary::Square, Unary::Sign];
+    let plain = [Binary::Add, Binary::Sub, Binary::Mul, Binary::Div, Binary::Max, Binary::Min, Binary::MulStrongZero];
+    for _ in 0..steps {
+        let pick = |of: &[Value], random: &mut Random| {
+            // Late values more often, so that chains are long.
+            let back = random.below(of.len()).min(random.below(of.len()));
+            of[of.len() - 1 - back]
+        };
+        let x = [0; 3].map(|_| pick(&numbers, random));
+        let mut add = |kernel: Kernel, size, x: &[Value]| {
+            // SAFETY: each kernel is one of T or of truth values, as its operands and its result are.
+            unsafe { b.step(kernel, size, x, 0) }
+        };
+        let (unary, binary) = if functions { (Unary::ALL, Binary::ALL) } else { (&cheap[..], &plain[..]) };
+        match random.below(10) {
+            0..3 => {
+                let f = unary[random.below(unary.len())];
+                numbers.push(add(T::unary(f, level), T::SIZE, &x[..1]));
+            }
+            3..6 => {
+                let f = binary[random.below(binary.len())];
+                numbers.push(add(T::binary(f, level), T::SIZE, &x[..2]));
+            }
+            6 | 7 => {
+                let c = [Comparison::Eq, Comparison::Ne, Comparison::Lt, Comparison::Le][random.below(4)];
+                truths.push(add(T::compare(c), 1, &x[..2]));
+            }
+            _ if truths.is_empty() => {}
+            8 => {
+                let m = pick(&truths, random);
+                numbers.push(match random.below(4) {
+                    0 => add(T::of_truth(), T::SIZE, &[m]),
+                    _ => add(kernels::select(T::SIZE), T::SIZE, &[m, x[0], x[1]]),
+                });
+            }
+            _ => {
+                let [p, q] = [0; 2].map(|_| pick(&truths, random));
+                let f = [Arithmetic::And, Arithmetic::Or, Arithmetic::Xor][random.below(3)];
+                truths.push(match random.below(3) {
+                    0 => add(kernels::not(), 1, &[p]),
+                    _ => add(kernels::integers::<bool>(f), 1, &[p, q]),
+                });
+            }
+        }
+    }
+    let (mut results, mut outputs) = (vec![*numbers.last().unwrap()], vec![false]);
+    for _ in 0..random.below(3) {
+        match random.below(3) {
+            0 if truths_in_memory && truths.len() > inputs.iter().filter(|t| **t).count() => {
+                results.push(*truths.last().unwrap());
+                truths.pop();
+                outputs.push(true);
+            }
+            _ => {
+                results.push(numbers[random.below(numbers.len())]);
+                outputs.push(false);
+            }
+        }
+    }
+    (b.finish(&results), [inputs, outputs])
+}
+
+/// Runs a body by both engines over random inputs that lie in random ways, and compares; whether there was code.
+fn compare<T: Number>(body: &Body, kinds: &[Vec<bool>; 2], n: usize, level: Level, random: &mut Random) -> bool {
+    let rows = if n.is_multiple_of(4) && random.below(2) == 0 { 4 } else { 1 };
+    let shape = [rows, n / rows];
+    let size = |truth: bool| if truth { 1 } else { T::SIZE };
+    let (mut memory, mut first, mut strides) = (Vec::new(), Vec::new(), Vec::new());
+    for &truth in &kinds[0] {
+        let (count, stride) = match random.below(6) {
+            0 => (1, [0, 0]),
+            1 => (n / rows, [0, 1]),
+            2 => (rows, [1, 0]),
+            _ => (n, [(n / rows) as isize, 1]),
+        };
+        let bytes = count * size(truth);
+        let guarded = Guarded::new(bytes.max(1));
+        let at = guarded.bytes(bytes, random.below(3) > 0);
+        for i in 0..count {
+            let x = if truth { vec![random.below(2) as u8] } else { T::any(random).bytes() };
+            // SAFETY: the memory has room for `count` elements.
+            unsafe { std::ptr::copy_nonoverlapping(x.as_ptr(), at.add(i * size(truth)), x.len()) };
+        }
+        memory.push(guarded);
+        first.push(at);
+        strides.push(stride);
+    }
+    let sources: Vec<Source> = first.iter().zip(&strides).map(|(&data, s)| Source { data, strides: s }).collect();
+    let layouts: Vec<Layout> = sources.iter().map(|s| Layout::of(&shape, s.strides)).collect();
+    let from = random.below(n + 1) / 2;
+    let range = from..n - random.below(n - from + 1) / 2;
+    let count = range.len();
+    if count == 0 {
+        return body.compile(level, body.splats(&layouts)).is_some();
+    }
+    let mut want: Vec<Vec<u8>> = kinds[1].iter().map(|&t| vec![0xaa; count * size(t)]).collect();
+    let places: Vec<*mut u8> = want.iter_mut().map(|w| w.as_mut_ptr()).collect();
+    // SAFETY: inputs and outputs are as large as the shape and the range say.
+    unsafe { body.interpret(&layouts, range.clone(), &sources, &places) };
+    let Some(code) = body.compile(level, body.splats(&layouts)) else { return false };
+    // Outputs of their own, or one over an input.
+    let (mut outputs, mut over) = (Vec::new(), false);
+    for (k, &truth) in kinds[1].iter().enumerate() {
+        let may = |i: &usize| {
+            matches!(layouts[*i], Layout::Dense) && kinds[0][*i] == truth && body.may_overwrite(k, *i) && n > 1
+        };
+        match (0..first.len()).find(may) {
+            Some(i) if !over => {
+                over = true;
+                outputs.push(first[i].wrapping_add(range.start * size(truth)));
+            }
+            _ => {
+                let guarded = Guarded::new((count * size(truth)).max(1));
+                outputs.push(guarded.bytes(count * size(truth), random.below(3) > 0));
+                memory.push(guarded);
+            }
+        }
+    }
+    // SAFETY: as above; an output lies over an input where the body allows it.
+    unsafe { body.run_emitted(&code, &layouts, range.clone(), &sources, &outputs) };
+    for (k, &truth) in kinds[1].iter().enumerate() {
+        // SAFETY: the output has `count` elements.
+        let got = unsafe { std::slice::from_raw_parts(outputs[k], count * size(truth)) };
+        for i in 0..count {
+            let at = i * size(truth)..(i + 1) * size(truth);
+            let bits = |b: &[u8]| if truth { b[0].into() } else { T::bits(b) };
+            let (x, y) = (bits(&got[at.clone()]), bits(&want[k][at]));
+            assert_eq!(x, y, "output {k} at {i} of {range:?} at {level:?}: {x:x} for {y:x}");
+        }
+    }
+    true
+}
+
+fn fuzz<T: Number>(seeds: Range<u64>, functions: bool) {
+    for level in levels() {
+        let (mut emitted, mut all) = (0, 0);
+        for seed in seeds.clone() {
+            let mut random = Random(seed * 7919 + 1);
+            let steps = 1 + random.below(if functions { 12 } else { 60 });
+            let (body, kinds) = random_body::<T>(&mut random, steps, functions, level);
+            for _ in 0..4 {
+                let most = if random.below(3) == 0 { 40 } else { 400 };
+                let n = random.below(most);
+                all += 1;
+                emitted += usize::from(compare::<T>(&body, &kinds, n, level, &mut random));
+            }
+        }
+        assert!(emitted * 4 > all * 3 || level == Level::Avx2 && emitted * 4 > all, "{emitted} of {all} at {level:?}");
+    }
+}
+
+#[test]
+fn cheap_bodies_give_the_interpreters_bits() {
+    fuzz::<f32>(0..150, false);
+    fuzz::<f64>(150..300, false);
+}
+
+#[test]
+fn functions_in_bodies_give_the_interpreters_bits() {
+    fuzz::<f32>(300..400, true);
+    fuzz::<f64>(400..500, true);
+}
+
+/// One instruction on its own, over many values.
+fn alone<T: Number>(kernel: impl Fn(Level) -> Kernel, arity: usize, name: &str) {
+    for level in levels() {
+        let mut b = Builder::new();
+        let x: Vec<Value> = (0..arity).map(|_| b.input(T::SIZE)).collect();
+        // SAFETY: the kernel is one of T.
+        let y = unsafe { b.step(kernel(level), T::SIZE, &x, 0) };
+        let body = b.finish(&[y]);
+        let kinds = [vec![false; arity], vec![false]];
+        for n in [0, 1, 7, 16, 33, 64, 999, 2500] {
+            assert!(compare::<T>(&body, &kinds, n, level, &mut Random(n as u64)), "{name} has code");
+        }
+    }
+}
+
+#[test]
+fn every_function_has_code_with_the_interpreters_bits() {
+    for &f in Unary::ALL {
+        alone::<f32>(|l| <f32 as Float>::unary(f, l), 1, &format!("{f:?}"));
+        alone::<f64>(|l| <f64 as Float>::unary(f, l), 1, &format!("{f:?}"));
+    }
+    for &f in Binary::ALL {
+        alone::<f32>(|l| <f32 as Float>::binary(f, l), 2, &format!("{f:?}"));
+        alone::<f64>(|l| <f64 as Float>::binary(f, l), 2, &format!("{f:?}"));
+    }
+}
+
+/// Whole numbers by their bits: floats are only what they are compared as.
+#[test]
+fn whole_arithmetic_gives_the_interpreters_bits() {
+    let all = [Arithmetic::Add, Arithmetic::Sub, Arithmetic::And, Arithmetic::Or, Arithmetic::Xor];
+    for f in all {
+        alone::<f32>(|_| kernels::integers::<i32>(f), 2, &format!("{f:?}"));
+        alone::<f64>(|_| kernels::integers::<u64>(f), 2, &format!("{f:?}"));
+    }
+}
+
+/// More values alive than there are registers, masks included.
+fn crowded<T: Number>(alive: usize) {
+    for level in levels() {
+        let mut b = Builder::new();
+        let (x, z) = (b.input(T::SIZE), b.input(T::SIZE));
+        // SAFETY: each kernel is one of T, and so are its operands.
+        let mut step = |kernel: Kernel, size, x: &[Value]| unsafe { b.step(kernel, size, x, 0) };
+        let binary = |f| T::binary(f, level);
+        let (mut numbers, mut masks) = (vec![x], Vec::new());
+        for k in 0..alive {
+            let v = numbers[k];
+            let y = step(binary([Binary::Add, Binary::Mul, Binary::Sub][k % 3]), T::SIZE, &[v, z]);
+            masks.push(step(T::compare(Comparison::Lt), 1, &[v, y]));
+            numbers.push(y);
+        }
+        let mut y = z;
+        for k in 0..alive {
+            let w = step(binary(Binary::Mul), T::SIZE, &[numbers[k], y]);
+            y = step(kernels::select(T::SIZE), T::SIZE, &[masks[k], w, numbers[alive - 1 - k]]);
+        }
+        let body = b.finish(&[y]);
+        let kinds = [vec![false; 2], vec![false]];
+        for n in [1, 50, 333] {
+            assert!(compare::<T>(&body, &kinds, n, level, &mut Random(n as u64)));
+        }
+    }
+}
+
+#[test]
+fn what_finds_no_register_is_spilled() {
+    for alive in [5, 12, 20, 40, 90] {
+        crowded::<f32>(alive);
+        crowded::<f64>(alive);
+    }
+    // A frame that would be too large for a stack stays with the interpreter.
+    let mut random = Random(3);
+    let mut b = Builder::new();
+    let x = b.input(4);
+    // SAFETY: kernels of f32 on f32.
+    let mut step = |f: Binary, x: &[Value]| unsafe { b.step(<f32 as Float>::binary(f, Level::Avx2), 4, x, 0) };
+    let many: Vec<Value> = (0..500).fold(vec![x], |mut v, _| {
+        v.push(step(Binary::Add, &[v[v.len() - 1], x]));
+        v
+    });
+    let y = many.iter().rev().fold(x, |y, &v| step(Binary::Mul, &[y, v]));
+    let body = b.finish(&[y]);
+    assert!(!levels().any(|l| compare::<f32>(&body, &[vec![false], vec![false]], 9, l, &mut random)));
+}
+
+#[test]
+fn a_body_that_cannot_be_written_down_has_no_code() {
+    let mut b = Builder::new();
+    let x = b.input(4);
+    let opaque = kernels::map::<f32, f32, Twice>();
+    // SAFETY: a kernel of f32.
+    let y = unsafe { b.step(opaque, 4, &[x], 0) };
+    assert!(b.finish(&[y]).program(true).is_none());
+
+    struct Twice;
+    impl kernels::Map<f32, f32> for Twice {
+        fn f(a: f32) -> f32 {
+            a + a
+        }
+    }
+}
+
+fn chain() -> Body {
+    let mut b = Builder::new();
+    let x = b.input(8);
+    let level = Level::chosen();
+    // SAFETY: kernels of f64.
+    let y = [Unary::Exp, Unary::Log1p, Unary::Sin]
+        .iter()
+        .fold(x, |y, &f| unsafe { b.step(<f64 as Float>::unary(f, level), 8, &[y], 0) });
+    b.finish(&[y])
+}
+
+/// Without memory for code, bodies run as before: in a process that may open no file.
+#[test]
+fn where_code_is_refused_bodies_are_interpreted() {
+    const CHILD: &str = "EMITTER_REFUSED";
+    if std::env::var(CHILD).is_err() {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        child.args(["--exact", "tile::emitted::tests::where_code_is_refused_bodies_are_interpreted", "--nocapture"]);
+        let out = child.env(CHILD, "1").env("COTANGENT_ENGINE", "emitter").output().unwrap();
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        return;
+    }
+    // SAFETY: a limit of this process.
+    unsafe {
+        let limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        assert_eq!(libc::setrlimit(libc::RLIMIT_NOFILE, &limit), 0);
+    }
+    let (body, x) = (chain(), (0..1000).map(f64::from).collect::<Vec<_>>());
+    let (mut y, mut z) = (vec![0f64; x.len()], vec![0f64; x.len()]);
+    let source = [Source { data: x.as_ptr().cast(), strides: &[1] }];
+    for _ in 0..2 {
+        // SAFETY: the slices have a thousand elements.
+        unsafe { body.run(&[1000], 0..1000, &source, &[y.as_mut_ptr().cast()]) };
+    }
+    assert!(body.emitted.first.get().is_some_and(|v| v.code.is_none()), "code was wanted and refused");
+    let layouts = [Layout::of(&[1000], &[1])];
+    // SAFETY: as above.
+    unsafe { body.interpret(&layouts, 0..1000, &source, &[z.as_mut_ptr().cast()]) };
+    assert!(y.iter().zip(&z).all(|(y, z)| y.to_bits() == z.to_bits()));
+}
+
+/// A body is interpreted, then compiled; a variant for every way inputs are one element for all; threads share them.
+#[test]
+fn code_is_made_for_the_second_run() {
+    if Level::chosen() == Level::Portable || Engine::chosen() != Engine::Both {
+        return;
+    }
+    let (body, x) = (chain(), [0.5f64; 100]);
+    let run = |strides: &[isize]| {
+        let mut y = [0.0f64; 100];
+        let source = [Source { data: x.as_ptr().cast(), strides }];
+        // SAFETY: the arrays have a hundred elements.
+        unsafe { body.run(&[100], 0..100, &source, &[y.as_mut_ptr().cast()]) };
+        y
+    };
+    let first = run(&[1]);
+    assert!(body.emitted.first.get().is_none());
+    std::thread::scope(|s| {
+        for _ in 0..4 {
+            s.spawn(|| {
+                for strides in [[1], [0]] {
+                    assert_eq!(run(&strides), first);
+                }
+            });
+        }
+    });
+    let variant = body.emitted.first.get().expect("it ran again");
+    assert!(variant.code.is_some() && variant.next.get().is_some_and(|v| v.code.is_some() && v.next.get().is_none()));
+}
