@@ -98,6 +98,9 @@ pub(super) struct Plan<'a> {
     byte_ones: Memory,
 }
 
+/// The most operations of a program that is compiled: code should stay in the caches of instructions.
+const MOST_OPS: usize = 8000;
+
 /// Registers for addresses; from [`SAVED`] on they belong to the caller.
 const POINTERS: [Gpr; 9] = [8, 9, 10, 11, RBX, 12, 13, 14, 15];
 const SAVED: usize = 4;
@@ -162,7 +165,7 @@ fn items(program: &Program, homed: impl Fn(Id) -> bool) -> Vec<Item> {
 
 /// Machine code, and how many elements its vectors have; `None` if there is no way to write it.
 pub(super) fn compile(program: &Program, wide: bool, splat: impl Fn(usize) -> bool) -> Option<(Vec<u8>, usize)> {
-    let lane = program.lane()?;
+    let lane = program.lane().filter(|_| program.ops.len() <= MOST_OPS)?;
     let target = Target { wide, lane };
     // Bytes of truth values need instructions of AVX-512.
     let truth = |&v: &Id| program.kind(v) == Kind::Truth;

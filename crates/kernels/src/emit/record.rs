@@ -19,6 +19,56 @@ fn with<R>(f: impl FnOnce(&mut Program) -> R) -> R {
     RECORDING.with_borrow_mut(f)
 }
 
+/// What vectors write down, apart from their types: every function on vectors calls these, none should hold them.
+mod write {
+    use super::{Id, One, Program, Two, with};
+
+    #[inline(never)]
+    pub(super) fn operand(x: Id, size: usize) -> Id {
+        with(|p| if Some(p.kind(x)) == super::super::program::Kind::of_size(size) { x } else { p.fail() })
+    }
+    #[inline(never)]
+    pub(super) fn constant(bits: u64, wide: bool) -> Id {
+        with(|p| p.constant(bits, wide))
+    }
+    #[inline(never)]
+    pub(super) fn one(f: One, a: Id) -> Id {
+        with(|p| p.one(f, a))
+    }
+    #[inline(never)]
+    pub(super) fn two(f: Two, a: Id, b: Id) -> Id {
+        with(|p| p.two(f, a, b))
+    }
+    #[inline(never)]
+    pub(super) fn fma(a: Id, b: Id, c: Id) -> Id {
+        with(|p| p.fma(a, b, c))
+    }
+    #[inline(never)]
+    pub(super) fn compare(f: u8, a: Id, b: Id) -> Id {
+        with(|p| p.compare(f, a, b))
+    }
+    #[inline(never)]
+    pub(super) fn both(a: Id, b: Id) -> Id {
+        with(|p| p.both(a, b))
+    }
+    #[inline(never)]
+    pub(super) fn either(a: Id, b: Id) -> Id {
+        with(|p| p.either(a, b))
+    }
+    #[inline(never)]
+    pub(super) fn not(a: Id) -> Id {
+        with(|p| p.not(a))
+    }
+    #[inline(never)]
+    pub(super) fn select(m: Id, a: Id, b: Id) -> Id {
+        with(|p| p.select(m, a, b))
+    }
+    #[inline(never)]
+    pub(super) fn is_wide() -> bool {
+        with(|p: &mut Program| p.wide)
+    }
+}
+
 /// A program under construction on this thread.
 pub(crate) struct Recording;
 
@@ -53,6 +103,7 @@ impl Recording {
 }
 
 /// Where this holds, some function has no vector way.
+#[inline(never)]
 pub(crate) fn rare(m: Truths) {
     with(|p| p.rare.push(m.0));
 }
@@ -68,20 +119,19 @@ pub(crate) struct Truths(pub(crate) Id);
 impl<E: Float> Recorded<E> {
     /// An operand of an instruction on `E`.
     pub(crate) fn of(x: Id) -> Self {
-        let fits = with(|p| p.kind(x) == super::program::Kind::of_size(size_of::<E>()).expect("a float's size"));
-        Recorded(if fits { x } else { with(Program::fail) }, PhantomData)
+        Recorded(write::operand(x, size_of::<E>()), PhantomData)
     }
 
     fn one(self, f: One) -> Self {
-        Recorded(with(|p| p.one(f, self.0)), PhantomData)
+        Recorded(write::one(f, self.0), PhantomData)
     }
 
     fn two(self, f: Two, b: Self) -> Self {
-        Recorded(with(|p| p.two(f, self.0, b.0)), PhantomData)
+        Recorded(write::two(f, self.0, b.0), PhantomData)
     }
 
     fn compare(self, p: u8, b: Self) -> Truths {
-        Truths(with(|program| program.compare(p, self.0, b.0)))
+        Truths(write::compare(p, self.0, b.0))
     }
 }
 
@@ -100,7 +150,7 @@ impl<E: Float> V for Recorded<E> {
         unreachable!("a function on vectors does not branch")
     }
     fn splat(x: E) -> Self {
-        Recorded(with(|p| p.constant(x.bits(), size_of::<E>() == 8)), PhantomData)
+        Recorded(write::constant(x.bits(), size_of::<E>() == 8), PhantomData)
     }
     fn add(self, b: Self) -> Self {
         self.two(Two::Add, b)
@@ -118,10 +168,10 @@ impl<E: Float> V for Recorded<E> {
         self.one(One::Sqrt)
     }
     fn fma(self, b: Self, c: Self) -> Self {
-        Recorded(with(|p| p.fma(self.0, b.0, c.0)), PhantomData)
+        Recorded(write::fma(self.0, b.0, c.0), PhantomData)
     }
     fn scale(self, n: Self) -> Self {
-        if with(|p| p.wide) { self.two(Two::Scale, n) } else { crate::vector::scale(self, n) }
+        if write::is_wide() { self.two(Two::Scale, n) } else { crate::vector::scale(self, n) }
     }
     fn round(self) -> Self {
         self.one(One::Round(0))
@@ -166,16 +216,16 @@ impl<E: Float> V for Recorded<E> {
         self.compare(predicate::EQ, b)
     }
     fn both(a: Truths, b: Truths) -> Truths {
-        Truths(with(|p| p.both(a.0, b.0)))
+        Truths(write::both(a.0, b.0))
     }
     fn either(a: Truths, b: Truths) -> Truths {
-        Truths(with(|p| p.either(a.0, b.0)))
+        Truths(write::either(a.0, b.0))
     }
     fn not(a: Truths) -> Truths {
-        Truths(with(|p| p.not(a.0)))
+        Truths(write::not(a.0))
     }
     fn select(m: Truths, a: Self, b: Self) -> Self {
-        Recorded(with(|p| p.select(m.0, a.0, b.0)), PhantomData)
+        Recorded(write::select(m.0, a.0, b.0), PhantomData)
     }
 }
 

@@ -1,7 +1,8 @@
 //! A body as machine code: when it is compiled, and how the code meets memory.
 //!
-//! Dense inputs are read where they lie, one element for all is part of the code, and what lies otherwise is packed a tile
-//! at a time, as the interpreter does. Elements that the code leaves (see [`Emitted::call`]) are interpreted.
+//! Dense inputs are read where they lie, and one element for all is part of the code. Inputs that are one of these along long
+//! rows are taken row by row; what lies otherwise is packed a tile at a time, as the interpreter does. Elements that
+//! the code leaves (see [`Emitted::call`]) are interpreted.
 
 use super::Body;
 use super::TILE_BYTES;
@@ -24,8 +25,12 @@ const MANY: usize = 1 << 15;
 /// Elements that are interpreted around a rare one.
 const FEW: usize = 512;
 
-/// The most inputs of a body that is compiled.
+/// Elements of a row that is worth a call.
+const LONG: usize = 256;
+
+/// The most inputs and instructions of a body that is compiled.
 const MOST_INPUTS: usize = 64;
+const MOST_STEPS: usize = 1000;
 
 /// What runs bodies.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -71,7 +76,7 @@ impl Body {
         if engine == Engine::Interpreter || layouts.len() > MOST_INPUTS {
             return None;
         }
-        let splats = self.splats(layouts);
+        let splats = self.splats(layouts, self.rows(layouts));
         let mut link = &self.emitted.first;
         loop {
             match link.get() {
@@ -79,9 +84,11 @@ impl Body {
                 Some(v) => link = &v.next,
                 None => {
                     // One kernel over memory is as good as code.
-                    let again = self.emitted.runs.fetch_add(1, Ordering::Relaxed) > 0;
-                    if engine == Engine::Both && (self.steps.len() < 2 || !again && n < MANY) {
-                        return None;
+                    if engine == Engine::Both {
+                        let early = || n < MANY && self.emitted.runs.fetch_add(1, Ordering::Relaxed) == 0;
+                        if self.steps.len() < 2 || early() {
+                            return None;
+                        }
                     }
                     // Another thread may put another variant here.
                     link.get_or_init(|| {
@@ -93,9 +100,29 @@ impl Body {
         }
     }
 
-    /// A bit for every input that is one element for all. Truth values are spread out, as vectors of bytes.
-    fn splats(&self, layouts: &[Layout]) -> u64 {
-        let one = |(k, l): (usize, &Layout)| matches!(l, Layout::Splat) && self.inputs[k].0 > 1;
+    /// The length of the rows along which every strided input is dense or one element, if they are long.
+    fn rows(&self, layouts: &[Layout]) -> Option<usize> {
+        let mut length = None;
+        for (layout, &(size, _)) in layouts.iter().zip(&self.inputs) {
+            if let Layout::Strided(nest) = layout {
+                let (len, step) = nest.inner();
+                let fits = step == 1 || step == 0 && size > 1;
+                if len < LONG || !fits || length.is_some_and(|l| l != len) {
+                    return None;
+                }
+                length = Some(len);
+            }
+        }
+        length
+    }
+
+    /// A bit for every input that is one element for all, or for every row. Truth values are spread out, as vectors of bytes.
+    fn splats(&self, layouts: &[Layout], rows: Option<usize>) -> u64 {
+        let one = |(k, l): (usize, &Layout)| match l {
+            Layout::Splat => self.inputs[k].0 > 1,
+            Layout::Strided(nest) => rows.is_some() && nest.inner().1 == 0,
+            Layout::Dense => false,
+        };
         layouts.iter().enumerate().fold(0, |bits, (k, l)| bits | u64::from(one((k, l))) << k)
     }
 
@@ -106,7 +133,7 @@ impl Body {
 
     /// What the body computes for one element, if that can be said.
     fn program(&self, wide: bool) -> Option<Program> {
-        if self.steps.iter().any(|s| s.kernel.record.is_none()) {
+        if self.steps.len() > MOST_STEPS || self.steps.iter().any(|s| s.kernel.record.is_none()) {
             return None;
         }
         let recording = Recording::start(wide);
@@ -142,8 +169,13 @@ impl Body {
             /// Tiles of packed inputs.
             static PACKED: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
         }
-        let splats = self.splats(layouts);
-        let packed = |k: usize| !matches!(layouts[k], Layout::Dense) && splats >> k & 1 == 0;
+        let rows = self.rows(layouts);
+        let splats = self.splats(layouts, rows);
+        let packed = |k: usize| match layouts[k] {
+            Layout::Dense => false,
+            Layout::Splat => splats >> k & 1 == 0,
+            Layout::Strided(_) => rows.is_none(),
+        };
         let count = (0..inputs.len()).filter(|&k| packed(k)).count();
         let tile = if count == 0 { range.len() } else { (TILE_BYTES / self.widest).min(range.len()) };
         PACKED.with_borrow_mut(|memory| {
@@ -171,11 +203,16 @@ impl Body {
             table.extend_from_slice(outputs);
             let mut start = range.start;
             while start < range.end {
-                let n = tile.min(range.end - start);
+                let n = tile.min(range.end - start).min(rows.map_or(usize::MAX, |len| len - start % len));
                 for (k, layout) in layouts.iter().enumerate() {
-                    if let Layout::Strided(nest) = layout {
+                    let Layout::Strided(nest) = layout else { continue };
+                    let size = self.inputs[k].0;
+                    if packed(k) {
                         // SAFETY: the caller's promise; n elements fit a tile.
-                        unsafe { nest.pack(self.inputs[k].0, table[k], inputs[k].data, start, n) };
+                        unsafe { nest.pack(size, table[k], inputs[k].data, start, n) };
+                    } else {
+                        let at = nest.offset(start) * size as isize;
+                        table[k] = inputs[k].data.cast_mut().wrapping_offset(at);
                     }
                 }
                 let mut now = table.clone();

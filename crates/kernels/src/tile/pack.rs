@@ -4,7 +4,7 @@ use super::kernels::by_size;
 use smallvec::SmallVec;
 
 /// One axis: length, and step in elements.
-type Axis = (usize, isize);
+pub(super) type Axis = (usize, isize);
 
 /// The axes of a view, without those of length 1, neighbours merged where one steps through evenly. Innermost first.
 #[derive(Clone, Debug)]
@@ -38,6 +38,21 @@ impl Layout {
 }
 
 impl Nest {
+    /// The innermost axis.
+    pub(super) fn inner(&self) -> Axis {
+        self.0[0]
+    }
+
+    /// How far from the first element the one at a row-major position lies.
+    pub(super) fn offset(&self, mut position: usize) -> isize {
+        let mut at = 0;
+        for &(len, step) in &self.0 {
+            at += (position % len) as isize * step;
+            position /= len;
+        }
+        at
+    }
+
     /// Copies `n` elements, from the `start`-th in row-major order on, to `dst`.
     ///
     /// # Safety

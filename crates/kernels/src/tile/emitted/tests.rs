@@ -165,16 +165,16 @@ fn random_body<T: Number>(random: &mut Random, steps: usize, functions: bool, le
 
 /// Runs a body by both engines over random inputs that lie in random ways, and compares; whether there was code.
 fn compare<T: Number>(body: &Body, kinds: &[Vec<bool>; 2], n: usize, level: Level, random: &mut Random) -> bool {
-    let rows = if n.is_multiple_of(4) && random.below(2) == 0 { 4 } else { 1 };
-    let shape = [rows, n / rows];
+    let count = if n.is_multiple_of(4) && random.below(2) == 0 { 4 } else { 1 };
+    let shape = [count, n / count];
     let size = |truth: bool| if truth { 1 } else { T::SIZE };
     let (mut memory, mut first, mut strides) = (Vec::new(), Vec::new(), Vec::new());
     for &truth in &kinds[0] {
         let (count, stride) = match random.below(6) {
             0 => (1, [0, 0]),
-            1 => (n / rows, [0, 1]),
-            2 => (rows, [1, 0]),
-            _ => (n, [(n / rows) as isize, 1]),
+            1 => (n / count, [0, 1]),
+            2 => (count, [1, 0]),
+            _ => (n, [(n / count) as isize, 1]),
         };
         let bytes = count * size(truth);
         let guarded = Guarded::new(bytes.max(1));
@@ -194,13 +194,13 @@ fn compare<T: Number>(body: &Body, kinds: &[Vec<bool>; 2], n: usize, level: Leve
     let range = from..n - random.below(n - from + 1) / 2;
     let count = range.len();
     if count == 0 {
-        return body.compile(level, body.splats(&layouts)).is_some();
+        return body.compile(level, body.splats(&layouts, body.rows(&layouts))).is_some();
     }
     let mut want: Vec<Vec<u8>> = kinds[1].iter().map(|&t| vec![0xaa; count * size(t)]).collect();
     let places: Vec<*mut u8> = want.iter_mut().map(|w| w.as_mut_ptr()).collect();
     // SAFETY: inputs and outputs are as large as the shape and the range say.
     unsafe { body.interpret(&layouts, range.clone(), &sources, &places) };
-    let Some(code) = body.compile(level, body.splats(&layouts)) else { return false };
+    let Some(code) = body.compile(level, body.splats(&layouts, body.rows(&layouts))) else { return false };
     // Outputs of their own, or one over an input.
     let (mut outputs, mut over) = (Vec::new(), false);
     for (k, &truth) in kinds[1].iter().enumerate() {
@@ -242,7 +242,7 @@ fn fuzz<T: Number>(seeds: Range<u64>, functions: bool) {
             let steps = 1 + random.below(if functions { 12 } else { 60 });
             let (body, kinds) = random_body::<T>(&mut random, steps, functions, level);
             for _ in 0..4 {
-                let most = if random.below(3) == 0 { 40 } else { 400 };
+                let most = [40, 400, 400, 2000][random.below(4)];
                 let n = random.below(most);
                 all += 1;
                 emitted += usize::from(compare::<T>(&body, &kinds, n, level, &mut random));
@@ -273,7 +273,7 @@ fn alone<T: Number>(kernel: impl Fn(Level) -> Kernel, arity: usize, name: &str) 
         let y = unsafe { b.step(kernel(level), T::SIZE, &x, 0) };
         let body = b.finish(&[y]);
         let kinds = [vec![false; arity], vec![false]];
-        for n in [0, 1, 7, 16, 33, 64, 999, 2500] {
+        for n in [0, 1, 7, 16, 33, 64, 999, 2500, 2504] {
             assert!(compare::<T>(&body, &kinds, n, level, &mut Random(n as u64)), "{name} has code");
         }
     }
