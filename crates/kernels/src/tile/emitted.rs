@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-#[cfg(test)]
+#[cfg(all(test, target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod tests;
 
 /// From this many elements on, code is worth its compilation the first time.
