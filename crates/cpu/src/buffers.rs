@@ -4,7 +4,7 @@
 //! when it is first touched). So buffers of [`LARGE`] bytes and more are kept, at most [`MOST`] bytes for each thread,
 //! and new ones ask for huge pages. What is kept is freed when its thread ends.
 
-use std::alloc::{Layout, alloc, dealloc};
+use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::cell::RefCell;
 use std::ptr::NonNull;
 
@@ -37,8 +37,9 @@ thread_local! {
     static POOL: RefCell<Pool> = RefCell::default();
 }
 
-/// A buffer whose bytes are anything, to be freed with this layout, which has a size; `None` if there is no such memory.
-pub(crate) fn take(layout: Layout) -> Option<NonNull<u8>> {
+/// A buffer to be freed with this layout, which has a size; `None` if there is no such memory. Its bytes are zero, or of
+/// [`LARGE`] ones that need not be anything, but initialised: somebody wrote them.
+pub(crate) fn take(layout: Layout, zero: bool) -> Option<NonNull<u8>> {
     if layout.size() >= LARGE {
         let found = POOL.try_with(|pool| {
             let mut pool = pool.try_borrow_mut().ok()?;
@@ -48,12 +49,18 @@ pub(crate) fn take(layout: Layout) -> Option<NonNull<u8>> {
             Some(kept.data)
         });
         if let Ok(Some(data)) = found {
+            if zero {
+                // SAFETY: the buffer has this layout and is ours.
+                unsafe { data.write_bytes(0, layout.size()) };
+            }
             return Some(data);
         }
     }
+    // Large memory comes from the system, where zeros cost nothing.
     // SAFETY: the layout has a size.
-    let data = NonNull::new(unsafe { alloc(layout) })?;
-    if layout.size() >= 2 * HUGE {
+    let data =
+        NonNull::new(unsafe { if zero || layout.size() >= LARGE { alloc_zeroed(layout) } else { alloc(layout) } })?;
+    if layout.size() >= LARGE {
         ask_for_huge_pages(data, layout.size());
     }
     Some(data)
@@ -62,7 +69,8 @@ pub(crate) fn take(layout: Layout) -> Option<NonNull<u8>> {
 /// Keeps a buffer, or frees it if there are enough.
 ///
 /// # Safety
-/// The buffer was allocated with this layout, which is of [`LARGE`] bytes or more, and nothing refers to it.
+/// The buffer was allocated with this layout, which is of [`LARGE`] bytes or more, all of them were written or zeroed, and
+/// nothing refers to it.
 pub(crate) unsafe fn give(data: NonNull<u8>, layout: Layout) {
     let kept = Kept { data, layout };
     if layout.size() > MOST {

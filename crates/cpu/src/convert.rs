@@ -133,7 +133,7 @@ fn dense<T: Plain>(x: &Tensor) -> &[T] {
 /// Between the types that meet most often.
 fn direct(from: DType, to: DType) -> Option<fn(&Tensor) -> Result<Tensor>> {
     fn whole<T: Source, U: Target>(x: &Tensor) -> Result<Tensor> {
-        Tensor::build(x.shape().into(), |dst| cast::<T, U>(dense(x), dst))
+        Tensor::filled(x.shape().into(), |dst| cast::<T, U>(dense(x), dst))
     }
     Some(match (from, to) {
         (DType::F32, DType::F64) => whole::<f32, f64>,

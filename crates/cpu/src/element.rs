@@ -4,9 +4,10 @@
 //! once. [`Real`], [`Whole`] and [`Pair`] are the way there and back, so a kernel that has no faster way to the same bits
 //! calls the very function that the operation's row holds.
 
+use crate::buffers::{LARGE, take};
 use cotangent_core::{C64, C128, DType, Data, Element, Result, bail, bf16, f16};
 use cotangent_kernels::Number;
-use std::alloc::{Layout, alloc_zeroed};
+use std::alloc::Layout;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -35,30 +36,32 @@ plain!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64
 
 /// A buffer of `n` zeros; an error if there is no such memory.
 pub(crate) fn zeroed<T: Plain>(n: usize) -> Result<Vec<T>> {
-    let layout = match Layout::array::<T>(n) {
-        Ok(layout) if layout.size() > 0 => layout,
-        Ok(_) => return Ok(Vec::new()),
-        Err(_) => bail!(Limit, "a buffer of {n} {} elements is larger than the address space", T::DTYPE),
-    };
-    // SAFETY: the layout has a size, and is the one with which a `Vec<T>` of this capacity is freed. The allocator has
-    // zeroed all `n` elements, which makes them valid (`Plain`).
-    unsafe {
-        let p = alloc_zeroed(layout);
-        if p.is_null() {
-            bail!(Limit, "there is no memory for a buffer of {n} {} elements ({} bytes)", T::DTYPE, layout.size());
-        }
-        Ok(Vec::from_raw_parts(p.cast(), n, n))
+    // SAFETY: all elements are zero, which makes them valid (`Plain`).
+    memory::<T>(n, true).map(|p| unsafe { Vec::from_raw_parts(p.as_ptr(), n, n) })
+}
+
+/// A buffer of `n` elements that are anything, or zero; an error if there is no such memory.
+pub(crate) fn anything<T: Plain>(n: usize) -> Result<Vec<T>> {
+    // Old bytes are numbers, but they may be no truth values; and only large memory was written before.
+    if T::DTYPE == DType::Bool || n.saturating_mul(size_of::<T>()) < LARGE {
+        return zeroed(n);
     }
+    // SAFETY: large buffers are initialised, and any bytes are a value of the types other than `bool`.
+    memory::<T>(n, false).map(|p| unsafe { Vec::from_raw_parts(p.as_ptr(), n, n) })
 }
 
 /// A buffer for `n` elements, to be freed as a `Vec<T>` of this capacity; an error if there is no such memory.
 pub(crate) fn uninitialised<T: Plain>(n: usize) -> Result<NonNull<T>> {
+    memory(n, false)
+}
+
+fn memory<T: Plain>(n: usize, zero: bool) -> Result<NonNull<T>> {
     let layout = match Layout::array::<T>(n) {
         Ok(layout) if layout.size() > 0 => layout,
         Ok(_) => return Ok(NonNull::dangling()),
         Err(_) => bail!(Limit, "a buffer of {n} {} elements is larger than the address space", T::DTYPE),
     };
-    match crate::buffers::take(layout) {
+    match take(layout, zero) {
         Some(p) => Ok(p.cast()),
         None => bail!(Limit, "there is no memory for a buffer of {n} {} elements ({} bytes)", T::DTYPE, layout.size()),
     }
@@ -68,7 +71,7 @@ pub(crate) fn uninitialised<T: Plain>(n: usize) -> Result<NonNull<T>> {
 ///
 /// # Safety
 /// Any bytes must be valid, and the alignment at most that of every element type of this size.
-pub(crate) unsafe trait Bits: Copy + Default {}
+pub(crate) unsafe trait Bits: Copy + Default + Send + Sync {}
 
 // SAFETY: unsigned integers. Elements of 8 bytes are `f64`, integers, or pairs of `f32`, which are aligned to 4.
 unsafe impl Bits for u8 {}

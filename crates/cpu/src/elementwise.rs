@@ -23,6 +23,8 @@ pub(crate) type Typed = (Value, DType);
 pub(crate) struct Lowering {
     body: Builder,
     level: Level,
+    /// Picoseconds for each element, about: what decides whether to share the work.
+    cost: u64,
     /// Conversions that were made: the value and the type it was converted to.
     converted: FxHashMap<(Value, DType), Value>,
 }
@@ -74,11 +76,12 @@ impl Lowering {
 
     /// An empty body for these vectors.
     pub(crate) fn at(level: Level) -> Lowering {
-        Lowering { body: Builder::new(), level, converted: FxHashMap::default() }
+        Lowering { body: Builder::new(), level, cost: 0, converted: FxHashMap::default() }
     }
 
     /// The next input.
     pub(crate) fn input(&mut self, dtype: DType) -> Typed {
+        self.cost += 15 * dtype.size() as u64;
         (self.body.input(dtype.size()), dtype)
     }
 
@@ -89,16 +92,21 @@ impl Lowering {
         (self.body.constant(bytes), T::DTYPE)
     }
 
-    /// The code for these results.
-    pub(crate) fn finish(self, results: &[Value]) -> Body {
-        self.body.finish(results)
+    /// The code for these results, and what it costs for each element.
+    pub(crate) fn finish(self, results: &[Value]) -> (Body, u64) {
+        (self.body.finish(results), self.cost + 50 * results.len() as u64)
     }
 
     fn step(&mut self, kernel: Kernel, to: DType, x: &[Value]) -> Typed {
-        self.row((kernel, 0), to, x)
+        self.push((kernel, 0), to, x, 20 * to.size() as u64)
     }
 
-    fn row(&mut self, (kernel, data): Row, to: DType, x: &[Value]) -> Typed {
+    fn row(&mut self, row: Row, to: DType, x: &[Value]) -> Typed {
+        self.push(row, to, x, 20_000)
+    }
+
+    fn push(&mut self, (kernel, data): Row, to: DType, x: &[Value], cost: u64) -> Typed {
+        self.cost += cost;
         // SAFETY: callers in this file pair each kernel with operands and a result of its element types.
         (unsafe { self.body.step(kernel, to.size(), x, data) }, to)
     }
@@ -108,7 +116,11 @@ impl Lowering {
             DType::F32 => <f32 as Float>::unary(f, self.level),
             _ => <f64 as Float>::unary(f, self.level),
         };
-        self.step(kernel, dtype, &[x])
+        use vector::Unary as F;
+        let cheap =
+            matches!(f, F::Neg | F::Abs | F::Sign | F::Floor | F::Ceil | F::Trunc | F::Square | F::OneMinusSquare);
+        let cost = if cheap { 10 } else { 100 } * dtype.size() as u64;
+        self.push((kernel, 0), dtype, &[x], cost)
     }
 
     fn vector2(&mut self, f: vector::Binary, (x, dtype): Typed, (y, _): Typed) -> Typed {
@@ -116,7 +128,8 @@ impl Lowering {
             DType::F32 => <f32 as Float>::binary(f, self.level),
             _ => <f64 as Float>::binary(f, self.level),
         };
-        self.step(kernel, dtype, &[x, y])
+        let cost = if matches!(f, vector::Binary::Pow | vector::Binary::Atan2) { 200 } else { 10 };
+        self.push((kernel, 0), dtype, &[x, y], cost * dtype.size() as u64)
     }
 
     /// A float in a type that has vectors: f16 and bf16 as f32.

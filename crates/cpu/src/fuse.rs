@@ -1,15 +1,19 @@
-//! Which equations run together: elementwise ones of one shape, with the constants and repetitions that they read.
+//! Which equations run together: elementwise ones of one shape, with the constants and repetitions that they read, and with
+//! the reductions of its last axes.
 //!
-//! Every equation gets a **stage**: no less than its operands' and, unless both are elementwise of one shape, more.
-//! Elementwise equations of one stage and shape that touch (one reads the other, or both read one value) form a group.
+//! A **space** is a shape with a number of last axes that make a row. It has equations of three parts: elementwise ones of the shape; sums
+//! and extrema over a row; elementwise ones on values of rows. A value of rows that is read along its row stays in the
+//! space, so softmax is one group.
+//!
+//! Every equation gets a **stage**: no less than its operands' and, unless both are together in a space, more.
+//! Equations of one stage and space that touch (one reads the other, or both read one value) form a group.
 //! Whatever lies between two members has a stage between theirs, so it is a member: groups never wait for each other. A
-//! group whose results are read by one other group of its shape alone joins that group.
+//! group whose results are read by one other group of its space alone joins that group.
 //!
-//! Constants and repetitions are not run for a group; it reads the value itself. Sums and extrema over the last axes of
-//! what a group makes are taken as it is made.
+//! Constants and repetitions are not run for a group; it reads the value itself.
 
 use crate::elementwise::{Lowering, Typed, is_elementwise};
-use crate::fused::{Fused, literal};
+use crate::fused::{Buffer, Fused, Level, Life, Operand, Phase, Place, literal};
 use crate::kernel::Sizes;
 use crate::program::needs_check;
 use cotangent_core::graph::Eqn;
@@ -24,47 +28,80 @@ use std::collections::BinaryHeap;
 pub(crate) enum Node {
     /// An equation.
     Single(usize),
-    /// Elementwise equations.
+    /// Equations of a space.
     Group(Group),
 }
 
-/// Elementwise equations that run together.
-#[derive(Default)]
+/// Equations that run together.
 pub(crate) struct Group {
-    /// Ascending, with what each reads.
-    eqns: Vec<(usize, Vec<Read>)>,
-    /// Values read, and how each is repeated.
+    space: Space,
+    /// Ascending, with what each is and reads.
+    eqns: Vec<(usize, Part, Vec<Read>)>,
+    /// Values from outside, and how they are read.
     pub(crate) inputs: Vec<Input>,
-    /// Elementwise values that are read outside.
+    /// Values that are read outside.
     outputs: Vec<Val>,
-    /// Reductions of elementwise values over the last axes.
-    folds: Vec<Reduced>,
 }
 
-/// A reduction at the end of a group.
-struct Reduced {
-    result: Val,
-    of: Val,
-    fold: Fold,
-    /// How many axes go, from the last.
-    axes: usize,
+/// A shape, and how many of its last axes make a row.
+#[derive(Clone)]
+struct Space {
+    shape: Shape,
+    reduced: usize,
 }
 
-/// A value, and how it is repeated if it is.
-type Input = (Val, Option<Vec<usize>>);
+impl Space {
+    fn kept(&self) -> usize {
+        self.shape.rank() - self.reduced
+    }
+
+    fn has_rows_of(&self, shape: &Shape) -> bool {
+        self.reduced > 0 && shape[..] == self.shape[..self.kept()]
+    }
+}
+
+/// What an equation is in its space.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// Elementwise.
+    Element,
+    /// A reduction over a row.
+    Fold(Fold),
+    /// Elementwise on values of rows.
+    Row,
+}
+
+impl Part {
+    /// What it makes a value for.
+    fn makes(self) -> Level {
+        if self == Part::Element { Level::Elements } else { Level::Rows }
+    }
+
+    /// What it reads values of.
+    fn reads(self) -> Level {
+        if self == Part::Row { Level::Rows } else { Level::Elements }
+    }
+}
+
+/// How a value is repeated, if it is, for elements or for rows.
+type How = (Level, Option<Vec<usize>>);
+
+/// A value, and how it is read.
+type Input = (Val, How);
 
 /// What a group's equation reads.
 enum Read {
     Literal(Array),
-    Value(Input),
+    Value(Val, Option<Vec<usize>>),
 }
 
 struct Fusion<'f> {
     f: &'f Function,
     /// The equation of each value.
     producer: Vec<Option<usize>>,
-    /// Elementwise, and nothing to check while running.
-    fusable: Vec<bool>,
+    spaces: Vec<Space>,
+    /// What each equation is, and in which space; nothing if it runs alone.
+    parts: Vec<Option<(Part, usize)>>,
     /// Equations by number, each pointing towards the one that stands for its group.
     parent: Vec<usize>,
 }
@@ -75,8 +112,55 @@ impl<'f> Fusion<'f> {
         for (i, e) in f.eqns().iter().enumerate() {
             e.results().for_each(|r| producer[r.index()] = Some(i));
         }
-        let fusable = f.eqns().iter().map(|e| fits(f, e)).collect();
-        Fusion { f, producer, fusable, parent: (0..f.eqns().len()).collect() }
+        let n = f.eqns().len();
+        let mut fusion = Fusion { f, producer, spaces: vec![], parts: Vec::with_capacity(n), parent: (0..n).collect() };
+        let ends: Vec<Option<(Fold, usize)>> = f.eqns().iter().map(|e| fusion.over_rows(e)).collect();
+        // Of several reductions of one shape those over the fewest axes: their rows are short.
+        let mut known: FxHashMap<&Shape, usize> = FxHashMap::default();
+        for (e, end) in f.eqns().iter().zip(&ends) {
+            let Some((_, axes)) = end else { continue };
+            let shape = &f.ty(f.operands(e)[0]).shape;
+            let space = *known.entry(shape).or_insert_with(|| {
+                fusion.spaces.push(Space { shape: shape.clone(), reduced: *axes });
+                fusion.spaces.len() - 1
+            });
+            fusion.spaces[space].reduced = fusion.spaces[space].reduced.min(*axes);
+        }
+        for (e, end) in f.eqns().iter().zip(&ends) {
+            let part = match end {
+                Some((fold, axes)) => {
+                    let space = known[&f.ty(f.operands(e)[0]).shape];
+                    (fusion.spaces[space].reduced == *axes).then_some((Part::Fold(*fold), space))
+                }
+                None if fits(f, e) => {
+                    let shape = fusion.shape(e);
+                    Some(fusion.row_space(e, shape).map_or_else(
+                        || {
+                            let space = *known.entry(shape).or_insert_with(|| {
+                                fusion.spaces.push(Space { shape: shape.clone(), reduced: 0 });
+                                fusion.spaces.len() - 1
+                            });
+                            (Part::Element, space)
+                        },
+                        |space| (Part::Row, space),
+                    ))
+                }
+                None => None,
+            };
+            fusion.parts.push(part);
+        }
+        fusion
+    }
+
+    /// The space in whose rows an elementwise equation of this shape continues.
+    fn row_space(&self, e: &Eqn, shape: &Shape) -> Option<usize> {
+        self.f.operands(e).iter().find_map(|&v| match self.read(v) {
+            Read::Value(v, None) => {
+                let (part, space) = self.parts[self.producer[v.index()]?]?;
+                (part != Part::Element && self.spaces[space].has_rows_of(shape)).then_some(space)
+            }
+            _ => None,
+        })
     }
 
     fn root(&mut self, mut i: usize) -> usize {
@@ -119,20 +203,50 @@ impl<'f> Fusion<'f> {
             // Of the same shape it could be in the group that reads it.
             let other = self.f.ty(x).shape != self.f.ty(v).shape;
             if other && !needs_check(self.f, e, &[self.f.ty(x).clone()]) {
-                return Read::Value((x, Some(b.dims.clone())));
+                return Read::Value(x, Some(b.dims.clone()));
             }
         }
-        Read::Value((v, None))
+        Read::Value(v, None)
     }
 
-    fn shape(&self, i: usize) -> &'f Shape {
-        let r = self.f.eqns()[i].results().next().expect("an elementwise equation has a result");
+    /// What an equation of a group reads.
+    fn reads(&self, i: usize) -> Vec<Read> {
+        let x = self.f.operands(&self.f.eqns()[i]);
+        match self.parts[i] {
+            Some((Part::Fold(_), _)) => vec![Read::Value(x[0], None)],
+            Some(_) => x.iter().map(|&v| self.read(v)).collect(),
+            None => vec![],
+        }
+    }
+
+    fn shape(&self, e: &Eqn) -> &'f Shape {
+        let r = e.results().next().expect("an elementwise equation has a result");
         &self.f.ty(r).shape
     }
 
-    /// The elementwise equation of this shape that makes a value.
-    fn neighbour(&self, v: Val, shape: &Shape) -> Option<usize> {
-        self.producer[v.index()].filter(|&p| self.fusable[p] && self.shape(p) == shape)
+    /// Whether what `p` makes, repeated like this, is there for `i` when both are in one group.
+    fn together(&self, p: usize, i: usize, dims: &Option<Vec<usize>>) -> bool {
+        let (Some((a, of)), Some((b, space))) = (self.parts[p], self.parts[i]) else { return false };
+        let along = || dims.as_ref().is_some_and(|d| d.iter().copied().eq(0..self.spaces[space].kept()));
+        of == space && if a.makes() == b.reads() { dims.is_none() } else { b == Part::Element && along() }
+    }
+
+    /// A sum or extremum over the last axes, and over how many.
+    fn over_rows(&self, e: &Eqn) -> Option<(Fold, usize)> {
+        let (f, Op::Reduce(r)) = (self.f, &e.op) else { return None };
+        let x = f.operands(e)[0];
+        let of = f.ty(x);
+        let fold = match r.op {
+            Reduction::Sum if !r.stable && r.name() != "sum_to" => Fold::Sum,
+            Reduction::Max if !needs_check(f, e, std::slice::from_ref(of)) => Fold::Max,
+            Reduction::Min if !needs_check(f, e, std::slice::from_ref(of)) => Fold::Min,
+            _ => return None,
+        };
+        let (axes, rank) = (r.axes(&vec![1; of.rank()]).0, of.rank());
+        let last = !axes.is_empty() && axes.iter().copied().eq(rank - axes.len()..rank);
+        // What is repeated is reduced where it lies.
+        let repeated = matches!(self.eqn(x).map(|e| &e.op), Some(Op::BroadcastInDim(_)));
+        (last && !repeated && matches!(of.dtype, DType::F32 | DType::F64)).then_some((fold, axes.len()))
     }
 }
 
@@ -152,46 +266,30 @@ fn fits(f: &Function, e: &Eqn) -> bool {
 pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool) -> Vec<Node> {
     let mut fusion = Fusion::new(f);
     let alive: Vec<usize> = (0..f.eqns().len()).filter(|&i| live(&f.eqns()[i])).collect();
-    stages(&mut fusion, &alive);
-    let mut reads: Vec<Vec<Read>> = f
-        .eqns()
-        .iter()
-        .enumerate()
-        .map(|(i, e)| if fusion.fusable[i] { f.operands(e).iter().map(|&v| fusion.read(v)).collect() } else { vec![] })
-        .collect();
+    let mut reads: Vec<Vec<Read>> = (0..f.eqns().len()).map(|i| fusion.reads(i)).collect();
+    stages(&mut fusion, &alive, &reads);
+    let operands = |i: usize, visit: &mut dyn FnMut(Val, &Option<Vec<usize>>)| {
+        if reads[i].is_empty() {
+            f.operands(&f.eqns()[i]).iter().for_each(|&v| visit(v, &None));
+        }
+        reads[i].iter().for_each(|r| {
+            if let Read::Value(v, dims) = r {
+                visit(*v, dims)
+            }
+        });
+    };
     // Again from the results: what only groups read through is not run.
     let mut used = vec![false; f.len()];
     f.results().iter().for_each(|v| used[v.index()] = true);
     let mut runs = vec![false; f.eqns().len()];
     for &i in alive.iter().rev() {
-        let e = &f.eqns()[i];
-        runs[i] = e.results().any(|r| used[r.index()]);
-        if !runs[i] {
-            continue;
-        }
-        if fusion.fusable[i] {
-            for r in &reads[i] {
-                if let Read::Value((v, _)) = r {
-                    used[v.index()] = true;
-                }
-            }
-        } else {
-            f.operands(e).iter().for_each(|v| used[v.index()] = true);
+        runs[i] = f.eqns()[i].results().any(|r| used[r.index()]);
+        if runs[i] {
+            operands(i, &mut |v, _| used[v.index()] = true);
         }
     }
     let alive: Vec<usize> = alive.into_iter().filter(|&i| runs[i]).collect();
-    let operands = |i: usize, visit: &mut dyn FnMut(Val)| {
-        if reads[i].is_empty() {
-            f.operands(&f.eqns()[i]).iter().for_each(|&v| visit(v));
-        }
-        reads[i].iter().for_each(|r| {
-            if let Read::Value((v, _)) = r {
-                visit(*v)
-            }
-        });
-    };
     sink(&mut fusion, &alive, &operands);
-    let folds = folds(&mut fusion, &alive);
     let order = order(&mut fusion, &alive, &operands);
 
     // Values that leave their group.
@@ -199,7 +297,7 @@ pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool) -> Vec<Node> {
     f.results().iter().for_each(|v| leaves[v.index()] = true);
     for &i in &alive {
         let own = fusion.root(i);
-        operands(i, &mut |v| {
+        operands(i, &mut |v, _| {
             if let Some(p) = fusion.producer[v.index()] {
                 leaves[v.index()] |= fusion.root(p) != own;
             }
@@ -208,58 +306,54 @@ pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool) -> Vec<Node> {
     let mut nodes: FxHashMap<usize, Group> = FxHashMap::default();
     let mut known: FxHashSet<(usize, Input)> = FxHashSet::default();
     for &i in &alive {
-        if !fusion.fusable[i] {
-            continue;
-        }
-        let own = fusion.root(i);
-        let group = nodes.entry(own).or_default();
+        let Some((part, space)) = fusion.parts[i] else { continue };
+        let (own, space) = (fusion.root(i), fusion.spaces[space].clone());
+        let group = nodes.entry(own).or_insert_with(|| Group { space, eqns: vec![], inputs: vec![], outputs: vec![] });
         for r in &reads[i] {
-            let Read::Value(input) = r else { continue };
-            let inside = fusion.producer[input.0.index()].is_some_and(|p| fusion.root(p) == own);
+            let Read::Value(v, dims) = r else { continue };
+            let input = (*v, (part.reads(), dims.clone()));
+            let inside = fusion.producer[v.index()].is_some_and(|p| fusion.root(p) == own);
             if !inside && known.insert((own, input.clone())) {
-                group.inputs.push(input.clone());
+                group.inputs.push(input);
             }
         }
-        group.eqns.push((i, std::mem::take(&mut reads[i])));
+        group.eqns.push((i, part, std::mem::take(&mut reads[i])));
         group.outputs.extend(f.eqns()[i].results().filter(|r| leaves[r.index()]));
     }
-    for r in folds {
-        let own = fusion.producer[r.of.index()].expect("a group makes it");
-        let own = fusion.root(own);
-        nodes.get_mut(&own).expect("its group").folds.push(r);
-    }
-    let node = |i: usize| nodes.remove(&i).map_or(Node::Single(i), Node::Group);
+    let node = |i: usize| match nodes.remove(&i) {
+        // A reduction alone is not gathered first.
+        Some(g) if !matches!(g.eqns[..], [(_, Part::Fold(_), _)]) => Node::Group(g),
+        _ => Node::Single(i),
+    };
     order.into_iter().map(node).collect()
 }
 
-/// Joins elementwise equations of one stage and shape that touch.
-fn stages(fusion: &mut Fusion<'_>, alive: &[usize]) {
+/// Joins equations of one stage and space that touch.
+fn stages(fusion: &mut Fusion<'_>, alive: &[usize], reads: &[Vec<Read>]) {
     let f = fusion.f;
     let mut stage = vec![0u32; f.eqns().len()];
     let mut readers: FxHashMap<(Val, u32), Vec<usize>> = FxHashMap::default();
     for &i in alive {
-        let e = &f.eqns()[i];
-        if !fusion.fusable[i] {
+        let Some((_, space)) = fusion.parts[i] else {
             let of = |v: &Val| fusion.producer[v.index()].map_or(0, |p| stage[p] + 1);
-            stage[i] = f.operands(e).iter().map(of).max().unwrap_or(0);
+            stage[i] = f.operands(&f.eqns()[i]).iter().map(of).max().unwrap_or(0);
             continue;
-        }
-        let shape = fusion.shape(i);
+        };
         let mut at = 0;
-        for &v in f.operands(e) {
-            if let Read::Value((v, dims)) = fusion.read(v) {
-                let together = dims.is_none() && fusion.neighbour(v, shape).is_some();
-                at = at.max(fusion.producer[v.index()].map_or(0, |p| stage[p] + u32::from(!together)));
+        for r in &reads[i] {
+            if let Read::Value(v, dims) = r {
+                let of = |p: usize| stage[p] + u32::from(!fusion.together(p, i, dims));
+                at = at.max(fusion.producer[v.index()].map_or(0, of));
             }
         }
         stage[i] = at;
-        for &v in f.operands(e) {
-            let Read::Value((v, dims)) = fusion.read(v) else { continue };
-            match fusion.neighbour(v, shape).filter(|&p| dims.is_none() && stage[p] == at) {
+        for r in &reads[i] {
+            let Read::Value(v, dims) = r else { continue };
+            match fusion.producer[v.index()].filter(|&p| stage[p] == at && fusion.together(p, i, dims)) {
                 Some(p) => fusion.join(p, i),
                 None => {
-                    let others = readers.entry((v, at)).or_default();
-                    match others.iter().find(|&&j| fusion.shape(j) == shape) {
+                    let others = readers.entry((*v, at)).or_default();
+                    match others.iter().find(|&&j| fusion.parts[j].is_some_and(|p| p.1 == space)) {
                         Some(&j) => fusion.join(j, i),
                         None => others.push(i),
                     }
@@ -269,8 +363,11 @@ fn stages(fusion: &mut Fusion<'_>, alive: &[usize]) {
     }
 }
 
-/// Joins groups with the one group that reads them, if that has their shape.
-fn sink(fusion: &mut Fusion<'_>, alive: &[usize], operands: &dyn Fn(usize, &mut dyn FnMut(Val))) {
+/// What calls a visitor with the values that an equation reads, and how they are repeated.
+type Operands<'a> = &'a dyn Fn(usize, &mut dyn FnMut(Val, &Option<Vec<usize>>));
+
+/// Joins groups with the one group that reads them, if that is of their space and finds there what it reads.
+fn sink(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands<'_>) {
     const NONE: usize = usize::MAX;
     const MANY: usize = usize::MAX - 1;
     let f = fusion.f;
@@ -284,19 +381,20 @@ fn sink(fusion: &mut Fusion<'_>, alive: &[usize], operands: &dyn Fn(usize, &mut 
     }
     for &i in alive.iter().rev() {
         let own = fusion.root(i);
-        operands(i, &mut |v| {
+        operands(i, &mut |v, dims| {
             let Some(p) = fusion.producer[v.index()] else { return };
+            let fits = fusion.together(p, i, dims);
             let p = fusion.root(p);
             if p != own {
-                reader[p] = if reader[p] == NONE || reader[p] == own { own } else { MANY };
+                reader[p] = if fits && (reader[p] == NONE || reader[p] == own) { own } else { MANY };
             }
         });
     }
     for &i in alive.iter().rev() {
         let mut own = i;
-        while fusion.root(own) == own && fusion.fusable[own] && reader[own] < MANY {
+        while fusion.root(own) == own && fusion.parts[own].is_some() && reader[own] < MANY {
             let to = fusion.root(reader[own]);
-            if to == own || !fusion.fusable[to] || fusion.shape(to) != fusion.shape(own) {
+            if to == own {
                 break;
             }
             let next = reader[to];
@@ -307,50 +405,14 @@ fn sink(fusion: &mut Fusion<'_>, alive: &[usize], operands: &dyn Fn(usize, &mut 
     }
 }
 
-/// A sum or extremum that can be taken as elements are made, and over how many of the last axes.
-fn at_the_end(f: &Function, e: &Eqn) -> Option<(Fold, usize)> {
-    let Op::Reduce(r) = &e.op else { return None };
-    let of = f.ty(f.operands(e)[0]);
-    let fold = match r.op {
-        Reduction::Sum if !r.stable && r.name() != "sum_to" => Fold::Sum,
-        Reduction::Max if !needs_check(f, e, std::slice::from_ref(of)) => Fold::Max,
-        Reduction::Min if !needs_check(f, e, std::slice::from_ref(of)) => Fold::Min,
-        _ => return None,
-    };
-    let (axes, rank) = (r.axes(&vec![1; of.rank()]).0, of.rank());
-    let last = !axes.is_empty() && axes.iter().copied().eq(rank - axes.len()..rank);
-    (last && matches!(of.dtype, DType::F32 | DType::F64)).then_some((fold, axes.len()))
-}
-
-/// Reductions that join the group whose value they read. It has no other way to them, so no group waits for itself.
-fn folds(fusion: &mut Fusion<'_>, alive: &[usize]) -> Vec<Reduced> {
-    let f = fusion.f;
-    let (mut found, mut axes_of) = (Vec::new(), FxHashMap::default());
-    for &i in alive {
-        let e = &f.eqns()[i];
-        let Some((fold, axes)) = at_the_end(f, e) else { continue };
-        let of = f.operands(e)[0];
-        let Some(p) = fusion.producer[of.index()].filter(|&p| fusion.fusable[p]) else { continue };
-        let own = fusion.root(p);
-        if *axes_of.entry(own).or_insert(axes) != axes {
-            continue;
-        }
-        fusion.join(i, own);
-        let root = fusion.root(i);
-        axes_of.insert(root, axes);
-        found.push(Reduced { result: e.results().next().expect("a reduction has a result"), of, fold, axes });
-    }
-    found
-}
-
 /// The groups, by the equations that stand for them, operands first and else as late as their last equation.
-fn order(fusion: &mut Fusion<'_>, alive: &[usize], operands: &dyn Fn(usize, &mut dyn FnMut(Val))) -> Vec<usize> {
+fn order(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands<'_>) -> Vec<usize> {
     let n = fusion.f.eqns().len();
     let (mut waits, mut followers) = (vec![0usize; n], vec![Vec::new(); n]);
     let mut known = FxHashSet::default();
     for &i in alive {
         let own = fusion.root(i);
-        operands(i, &mut |v| {
+        operands(i, &mut |v, _| {
             let Some(p) = fusion.producer[v.index()] else { return };
             let p = fusion.root(p);
             if p != own && known.insert((p, own)) {
@@ -381,46 +443,139 @@ impl Group {
         self.eqns.last().expect("a group has equations").0
     }
 
-    /// The kernel that runs the group.
-    pub(crate) fn lower(&self, f: &Function) -> Fused {
-        let mut lowering = Lowering::new();
-        let mut values: FxHashMap<Input, Typed> = FxHashMap::default();
-        for input in &self.inputs {
-            values.insert(input.clone(), lowering.input(f.ty(input.0).dtype));
-        }
-        for (i, reads) in &self.eqns {
-            let e = &f.eqns()[*i];
-            let value = |r: &Read| match r {
-                Read::Literal(a) => literal(&mut lowering, a),
-                Read::Value(input) => values[input],
-            };
-            let x: Vec<Typed> = reads.iter().map(value).collect();
-            let y = lowering.emit(&e.op, &x);
-            values.extend(e.results().map(|r| ((r, None), y)));
-        }
-        let mut made: Vec<Val> = self.outputs.clone();
-        let mut folds = Vec::new();
-        for r in &self.folds {
-            let from = made.iter().position(|&v| v == r.of).unwrap_or_else(|| {
-                made.push(r.of);
-                made.len() - 1
-            });
-            folds.push((r.fold, from));
-        }
-        let y: Vec<Typed> = made.iter().map(|&v| values[&(v, None)]).collect();
-        Fused {
-            body: lowering.finish(&y.iter().map(|y| y.0).collect::<Vec<_>>()),
-            shape: Some(Sizes::of(&f.ty(made[0]).shape)),
-            inputs: self.inputs.iter().map(|(_, dims)| dims.clone()).collect(),
-            made: y.iter().map(|y| y.1).collect(),
-            outputs: self.outputs.len(),
-            folds,
-            reduced: self.folds.first().map_or(0, |r| r.axes),
-        }
-    }
-
     /// The values that it gives, in the order of its results.
     pub(crate) fn results(&self) -> impl Iterator<Item = Val> {
-        self.outputs.iter().copied().chain(self.folds.iter().map(|r| r.result))
+        self.outputs.iter().copied()
+    }
+
+    /// The kernel that runs the group.
+    pub(crate) fn lower(&self, f: &Function) -> Fused {
+        let n = self.eqns.len();
+        let result = |k: usize| f.eqns()[self.eqns[k].0].results().next().expect("a member has a result");
+        let maker: FxHashMap<Val, usize> = (0..n).map(|k| (result(k), k)).collect();
+        let made = |k: usize| {
+            self.eqns[k].2.iter().filter_map(|r| match r {
+                Read::Value(v, _) => maker.get(v).copied(),
+                Read::Literal(_) => None,
+            })
+        };
+        // Equations on values of rows alone are elementwise in a smaller space.
+        let flat = self.eqns.iter().all(|e| e.1 == Part::Row);
+        let part = |k: usize| if flat { Part::Element } else { self.eqns[k].1 };
+
+        // The phase of each: the first in which its operands are there; of elements the last before somebody reads them.
+        let mut phase = vec![0usize; n];
+        for k in 0..n {
+            let after = |j: usize| phase[j] + usize::from(part(k) == Part::Element && part(j) != Part::Element);
+            phase[k] = made(k).map(after).max().unwrap_or(0);
+        }
+        let mut needed = vec![usize::MAX; n];
+        for k in (0..n).rev() {
+            if part(k) == Part::Element && needed[k] != usize::MAX {
+                phase[k] = needed[k];
+            }
+            made(k).for_each(|j| needed[j] = needed[j].min(phase[k]));
+        }
+
+        // The values that get memory.
+        let mut life: Vec<Option<Life>> = (0..n).map(|k| (part(k) != Part::Element).then_some(Life::Group)).collect();
+        for k in 0..n {
+            for j in made(k).filter(|&j| part(j) == Part::Element) {
+                if phase[k] > phase[j] {
+                    life[j] = Some(Life::Group);
+                } else if part(k) != Part::Element {
+                    life[j] = life[j].or(Some(Life::Phase));
+                }
+            }
+        }
+        self.outputs.iter().for_each(|v| life[maker[v]] = Some(Life::Result));
+        let (mut buffers, mut buffer) = (Vec::new(), vec![usize::MAX; n]);
+        for k in 0..n {
+            if let Some(life) = life[k] {
+                buffer[k] = buffers.len();
+                let dtype = f.ty(result(k)).dtype;
+                buffers.push(Buffer { dtype, level: part(k).makes(), life, over: vec![] });
+            }
+        }
+
+        let level = |of: Part| if flat { Level::Elements } else { of.reads() };
+        let operand: FxHashMap<&Input, usize> = self.inputs.iter().enumerate().map(|(i, input)| (input, i)).collect();
+        let place = |v: Val, of: Part, dims: &Option<Vec<usize>>| match maker.get(&v) {
+            Some(&j) => Place::Buffer(buffer[j]),
+            None => Place::Operand(operand[&(v, (of.reads(), dims.clone()))]),
+        };
+        let mut phases: Vec<Phase> = Vec::new();
+        for p in 0..=phase.iter().copied().max().unwrap_or(0) {
+            for own in [Part::Element, Part::Row] {
+                let (mut lowering, mut reads, mut writes) = (Lowering::new(), Vec::new(), Vec::new());
+                let (mut here, mut results) = (FxHashMap::<Val, Typed>::default(), Vec::new());
+                let mut known = FxHashMap::<Place, Typed>::default();
+                for k in (0..n).filter(|&k| phase[k] == p && part(k) == own) {
+                    let (eqn, of, from) = &self.eqns[k];
+                    let mut value = |r: &Read| match r {
+                        Read::Literal(a) => literal(&mut lowering, a),
+                        Read::Value(v, dims) => here.get(v).copied().unwrap_or_else(|| {
+                            let place = place(*v, *of, dims);
+                            *known.entry(place).or_insert_with(|| {
+                                reads.push(place);
+                                lowering.input(f.ty(*v).dtype)
+                            })
+                        }),
+                    };
+                    let x: Vec<Typed> = from.iter().map(&mut value).collect();
+                    let y = lowering.emit(&f.eqns()[*eqn].op, &x);
+                    here.insert(result(k), y);
+                    if life[k].is_some() {
+                        writes.push(buffer[k]);
+                        results.push(y.0);
+                    }
+                }
+                let fold = |k: usize| match (&self.eqns[k], own) {
+                    ((_, of @ Part::Fold(fold), from), Part::Element) if phase[k] == p => match &from[0] {
+                        Read::Value(v, dims) => Some((*fold, place(*v, *of, dims), buffer[k])),
+                        Read::Literal(_) => unreachable!("a fold reads a value"),
+                    },
+                    _ => None,
+                };
+                let folds: Vec<(Fold, Place, usize)> = (0..n).filter_map(fold).collect();
+                if writes.is_empty() && folds.is_empty() {
+                    continue;
+                }
+                let (body, cost) = lowering.finish(&results);
+                phases.push(Phase { level: level(own), body, reads, writes, folds, cost });
+            }
+        }
+        let folded = |i: usize| phases.iter().any(|p| p.folds.iter().any(|f| f.1 == Place::Operand(i)));
+        let level_of = |how: &How| if flat { Level::Elements } else { how.0 };
+        for (at, p) in phases.iter().enumerate() {
+            for (k, &b) in p.writes.iter().enumerate() {
+                if buffers[b].life != Life::Result {
+                    continue;
+                }
+                let free = |&i: &usize| {
+                    let (v, how) = &self.inputs[i];
+                    f.ty(*v).dtype == buffers[b].dtype
+                        && level_of(how) == buffers[b].level
+                        && p.may_write_over(k, i)
+                        && !phases[at + 1..].iter().any(|p| p.needs(i))
+                };
+                // A few candidates are enough: a group may have very many operands.
+                buffers[b].over = (0..self.inputs.len()).filter(free).take(16).collect();
+            }
+        }
+        let operands = self.inputs.iter().enumerate().map(|(i, (_, how))| Operand {
+            level: level_of(how),
+            dims: how.1.clone(),
+            folded: folded(i),
+        });
+        let rows = || -> Shape { self.space.shape.iter().take(self.space.kept()).cloned().collect() };
+        Fused {
+            operands: operands.collect(),
+            shape: Some(Sizes::of(&if flat { rows() } else { self.space.shape.clone() })),
+            reduced: if flat || self.eqns.iter().all(|e| e.1 == Part::Element) { 0 } else { self.space.reduced },
+            results: self.outputs.iter().map(|v| buffer[maker[v]]).collect(),
+            buffers,
+            phases,
+        }
     }
 }

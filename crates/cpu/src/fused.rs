@@ -1,7 +1,8 @@
-//! [`Fused`]: a group of elementwise operations as one kernel over tensors.
+//! [`Fused`]: a group of elementwise operations and reductions of rows as one kernel over tensors.
 //!
-//! Reductions over the last axes are taken of blocks of elements as they are made; an element that is only reduced never
-//! leaves its block.
+//! A group is a list of **phases**: code over tiles, then folds of what it made over the last axes. What a fold gives is
+//! a value for each row, which later phases read along the row; [`phases`](crate::phases) runs all of them on a few rows
+//! while these are in a cache.
 //!
 //! A result is written over an operand that dies here, if nothing reads the operand afterwards. Axes along which every
 //! operand repeats are computed once.
@@ -9,31 +10,99 @@
 use crate::element::{Plain, for_any};
 use crate::elementwise::{Lowering, Typed};
 use crate::kernel::{Kernel, Operands, Results, Sizes};
+use crate::phases::Run;
 use crate::tensor::{Extents, Fresh, Tensor, volume};
 use cotangent_core::ops::Op;
 use cotangent_core::{DType, Env, Result};
-use cotangent_kernels::tile::fold::{self, Fold, Rows};
-use cotangent_kernels::tile::{Body, Source};
+use cotangent_kernels::tile::Body;
+use cotangent_kernels::tile::fold::Fold;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Code over tiles, and how it meets tensors.
+/// What a value has one of: each element of the shape, or each row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Level {
+    Elements,
+    Rows,
+}
+
+/// A group made ready.
 pub(crate) struct Fused {
-    pub(crate) body: Body,
-    /// The shape of all results; that of the first operand if there is none.
+    /// The shape of the elements; that of the first operand if there is none.
     pub(crate) shape: Option<Sizes>,
-    /// How each operand is repeated into the shape, if it is.
-    pub(crate) inputs: Vec<Option<Vec<usize>>>,
-    /// What the body makes: element types.
-    pub(crate) made: Vec<DType>,
-    /// How many of these are results; the others are only reduced.
-    pub(crate) outputs: usize,
-    /// The reductions, and what each reduces: results after the others.
-    pub(crate) folds: Vec<(Fold, usize)>,
-    /// Over how many of the last axes.
+    /// How many of the last axes a row has.
     pub(crate) reduced: usize,
+    pub(crate) operands: Vec<Operand>,
+    pub(crate) buffers: Vec<Buffer>,
+    pub(crate) phases: Vec<Phase>,
+    /// The buffers that are results, in order.
+    pub(crate) results: Vec<usize>,
+}
+
+/// A value from outside.
+pub(crate) struct Operand {
+    pub(crate) level: Level,
+    /// How it is repeated, if it is.
+    pub(crate) dims: Option<Vec<usize>>,
+    /// A fold reads it as it is.
+    pub(crate) folded: bool,
+}
+
+/// A value that a phase makes.
+pub(crate) struct Buffer {
+    pub(crate) dtype: DType,
+    pub(crate) level: Level,
+    pub(crate) life: Life,
+    /// The operands over which it may be written.
+    pub(crate) over: Vec<usize>,
+}
+
+/// How long elements are needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Life {
+    /// Until their own phase has folded them.
+    Phase,
+    /// Until the last phase.
+    Group,
+    /// They are a result.
+    Result,
+}
+
+/// Code, and folds of what is there when it has run.
+pub(crate) struct Phase {
+    pub(crate) level: Level,
+    pub(crate) body: Body,
+    pub(crate) reads: Vec<Place>,
+    /// The buffers that the code writes.
+    pub(crate) writes: Vec<usize>,
+    /// What is folded, and the buffer of the results.
+    pub(crate) folds: Vec<(Fold, Place, usize)>,
+    /// Picoseconds for each element, about.
+    pub(crate) cost: u64,
+}
+
+/// Where a value is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Place {
+    Operand(usize),
+    Buffer(usize),
+}
+
+impl Phase {
+    /// Whether a value written as the `k`-th may be written where an operand lies.
+    pub(crate) fn may_write_over(&self, k: usize, operand: usize) -> bool {
+        let is = |p: &Place| *p == Place::Operand(operand);
+        let read = self.reads.iter().position(is);
+        !self.folds.iter().any(|f| is(&f.1)) && read.is_none_or(|r| self.body.may_overwrite(k, r))
+    }
+
+    /// Whether it reads an operand.
+    pub(crate) fn needs(&self, operand: usize) -> bool {
+        let is = |p: &Place| *p == Place::Operand(operand);
+        self.reads.iter().any(is) || self.folds.iter().any(|f| is(&f.1))
+    }
 }
 
 /// One elementwise operation on operands of these types and one shape.
@@ -41,9 +110,17 @@ pub(crate) fn alone(op: &Op, types: &[DType]) -> Fused {
     let mut lowering = Lowering::new();
     let x: Vec<Typed> = types.iter().map(|&t| lowering.input(t)).collect();
     let (y, dtype) = lowering.emit(op, &x);
-    let inputs = vec![None; x.len()];
-    let body = lowering.finish(&[y]);
-    Fused { body, shape: None, inputs, made: vec![dtype], outputs: 1, folds: vec![], reduced: 0 }
+    let (body, cost) = lowering.finish(&[y]);
+    let over = (0..x.len()).filter(|&i| types[i] == dtype && body.may_overwrite(0, i)).collect();
+    let reads = (0..x.len()).map(Place::Operand).collect();
+    Fused {
+        shape: None,
+        reduced: 0,
+        operands: x.iter().map(|_| Operand { level: Level::Elements, dims: None, folded: false }).collect(),
+        buffers: vec![Buffer { dtype, level: Level::Elements, life: Life::Result, over }],
+        phases: vec![Phase { level: Level::Elements, body, reads, writes: vec![0], folds: vec![], cost }],
+        results: vec![0],
+    }
 }
 
 /// What an operation without attributes and its operand types are.
@@ -71,6 +148,15 @@ pub(crate) fn at_once(op: &Op, x: &Operands) -> Option<Rc<Fused>> {
     })
 }
 
+/// Where a buffer of the whole shape is.
+enum Memory {
+    /// Over this operand.
+    Over(usize),
+    Fresh(Fresh),
+    /// A few rows at a time, in what each thread has for it.
+    Passing,
+}
+
 impl Fused {
     pub(crate) fn kernel(self) -> Kernel {
         Box::new(move |env, x| self.run(env, x))
@@ -82,17 +168,24 @@ impl Fused {
             None => operands[0].shape().into(),
         };
         let mut x: SmallVec<[Tensor; 4]> = SmallVec::with_capacity(operands.len());
-        for (t, dims) in operands.into_iter().zip(&self.inputs) {
-            x.push(match dims {
-                Some(dims) => t.broadcast(&full, dims)?,
+        for (t, o) in operands.into_iter().zip(&self.operands) {
+            let shape = match o.level {
+                Level::Elements => &full[..],
+                Level::Rows => &full[..full.len() - self.reduced],
+            };
+            let t = match &o.dims {
+                Some(dims) => t.broadcast(shape, dims)?,
                 None => t,
-            });
+            };
+            debug_assert_eq!(t.shape(), shape, "operands of one shape");
+            x.push(if o.folded { t.into_dense()? } else { t });
         }
-        debug_assert!(x.iter().all(|t| t.shape() == full.as_slice()), "operands of one shape");
         let mut shape = full.clone();
-        for (d, n) in shape.iter_mut().enumerate() {
-            if *n > 1 && self.folds.is_empty() && x.iter().all(|t| t.strides()[d] == 0) {
-                *n = 1;
+        if self.reduced == 0 {
+            for (d, n) in shape.iter_mut().enumerate() {
+                if *n > 1 && x.iter().all(|t| t.strides()[d] == 0) {
+                    *n = 1;
+                }
             }
         }
         let narrow = shape != full;
@@ -105,93 +198,49 @@ impl Fused {
             }
         }
         let n = volume(&shape)?;
-        let mut results: SmallVec<[Place; 1]> = SmallVec::new();
+        let (kept, gone) = shape.split_at(shape.len() - self.reduced);
+        let (count, len) = (volume(kept)?, volume(gone)?);
+        let by_rows = self.by_rows(len);
+
         let mut dying: SmallVec<[usize; 4]> = (0..x.len()).filter(|&i| x[i].exclusive_ptr().is_some()).collect();
-        for (k, &dtype) in self.made[..self.outputs].iter().enumerate() {
-            // A few candidates are enough: a group may have very many operands.
-            let fits = |&i: &usize| x[i].dtype() == dtype && self.body.may_overwrite(k, i);
-            results.push(match dying.iter().take(16).position(fits) {
-                Some(at) => Place::Over(dying.remove(at)),
-                None => Place::Fresh(Fresh::new(dtype, n)?),
+        let mut memory: SmallVec<[Memory; 2]> = SmallVec::with_capacity(self.buffers.len());
+        for b in &self.buffers {
+            let found = match b.life {
+                Life::Result => dying.iter().position(|i| b.over.contains(i)),
+                _ => None,
+            };
+            memory.push(match (found, b.level, b.life) {
+                (Some(at), ..) => Memory::Over(dying.remove(at)),
+                (None, Level::Rows, _) => Memory::Fresh(Fresh::new(b.dtype, count)?),
+                (None, _, Life::Result) => Memory::Fresh(Fresh::new(b.dtype, n)?),
+                (None, _, Life::Group) if !by_rows => Memory::Fresh(Fresh::new(b.dtype, n)?),
+                _ => Memory::Passing,
             });
         }
-        let outputs: SmallVec<[*mut u8; 4]> = results
-            .iter()
-            .map(|r| match r {
-                Place::Over(i) => x[*i].exclusive_ptr().expect("it was a moment ago"),
-                Place::Fresh(f) => f.ptr(),
-            })
-            .collect();
-        let sources: SmallVec<[Source<'_>; 4]> =
-            x.iter().map(|t| Source { data: t.first_ptr(), strides: t.strides() }).collect();
-        let mut reduced = Results::new();
-        if self.folds.is_empty() {
-            // SAFETY: tensors address elements of their type for every index of their shape; fresh buffers hold `n`
-            // elements; an operand that is written over is a whole buffer of its own, where the body allows it.
-            unsafe { self.body.run(&shape, 0..n, &sources, &outputs) };
-        } else {
-            // SAFETY: as above.
-            reduced = unsafe { self.fold(&shape, n, &sources, &outputs)? };
-        }
-        drop(sources);
-        let finish = |r: Place| {
-            let y = match r {
-                Place::Over(i) => x[i].clone(),
-                // SAFETY: the body has written all elements.
-                Place::Fresh(f) => unsafe { f.into_tensor(shape.clone()) },
+        let whole = memory.iter().map(|m| match m {
+            Memory::Over(i) => Some(x[*i].exclusive_ptr().expect("it was a moment ago")),
+            Memory::Fresh(f) => Some(f.ptr()),
+            Memory::Passing => None,
+        });
+        let whole = whole.collect();
+        let run = Run::new(self, &shape, count, len, &x, whole);
+        // SAFETY: operands address elements of their type for every index of the shape of their level; buffers hold a value
+        // for every element, or row, of theirs; an operand that is written over is a whole buffer of its own, and `over`
+        // says that nothing reads it afterwards.
+        unsafe { if by_rows { run.by_rows() } else { run.by_phases()? } };
+        drop(run);
+        let mut finish = |&b: &usize| {
+            let own: Extents = if self.buffers[b].level == Level::Rows { kept.into() } else { shape.clone() };
+            let y = match std::mem::replace(&mut memory[b], Memory::Passing) {
+                Memory::Over(i) => x[i].clone(),
+                // SAFETY: the phases have written all of it.
+                Memory::Fresh(f) => unsafe { f.into_tensor(own) },
+                Memory::Passing => unreachable!("a result has memory of its own and stands once"),
             };
             if narrow { y.widened(&full) } else { y }
         };
-        Ok(results.into_iter().map(finish).chain(reduced).collect())
+        Ok(self.results.iter().map(&mut finish).collect())
     }
-
-    /// Runs block by block, and gives the reductions.
-    ///
-    /// # Safety
-    /// That of [`Body::run`] over all `n` elements.
-    unsafe fn fold(&self, shape: &[usize], n: usize, x: &[Source<'_>], outputs: &[*mut u8]) -> Result<Results> {
-        let (kept, gone) = shape.split_at(shape.len() - self.reduced);
-        let (count, len) = (kept.iter().product::<usize>(), gone.iter().product::<usize>());
-        let most = fold::block(len).min(n);
-        let only: Vec<Fresh> = self.made[self.outputs..].iter().map(|&t| Fresh::new(t, most)).collect::<Result<_>>()?;
-        let (mut results, mut rows): (Vec<Fresh>, Vec<Box<dyn Rows>>) = (Vec::new(), Vec::new());
-        for &(fold, of) in &self.folds {
-            let y = Fresh::new(self.made[of], count)?;
-            // SAFETY: the buffer holds `count` elements.
-            rows.push(unsafe {
-                match self.made[of] {
-                    DType::F32 => fold::rows::<f32>(fold, y.ptr().cast(), count, len),
-                    _ => fold::rows::<f64>(fold, y.ptr().cast(), count, len),
-                }
-            });
-            results.push(y);
-        }
-        let mut start = 0;
-        while start < n {
-            // Whole rows, or a piece of one.
-            let end = if len > most { start + most.min(len - start % len) } else { n.min(start + most) };
-            let size = |k: usize| self.made[k].size();
-            let at = outputs.iter().enumerate().map(|(k, y)| y.wrapping_add(start * size(k)));
-            let places: SmallVec<[*mut u8; 4]> = at.chain(only.iter().map(Fresh::ptr)).collect();
-            // SAFETY: the caller's promise; what is only reduced has room for a block. Then the block is there.
-            unsafe {
-                self.body.run(shape, start..end, x, &places);
-                for ((_, of), rows) in self.folds.iter().zip(&mut rows) {
-                    rows.take(places[*of], end - start);
-                }
-            }
-            start = end;
-        }
-        // SAFETY: every result was written, row by row or when there was nothing to reduce.
-        Ok(results.into_iter().map(|y| unsafe { y.into_tensor(kept.into()) }).collect())
-    }
-}
-
-/// Where a result is written.
-enum Place {
-    /// Over this operand.
-    Over(usize),
-    Fresh(Fresh),
 }
 
 /// A tensor whose last axis is not its finest, copied so that it is; axes along which it repeats stay so.

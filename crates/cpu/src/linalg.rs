@@ -7,6 +7,7 @@ use crate::tensor::{Extents, Tensor};
 use cotangent_core::ops::{ANCHOR, Eig, Eigh, Guard, Qr, Svd, TriangularSolve, Turn, eig_order};
 use cotangent_core::{C128, DType, Env, Result};
 use cotangent_kernels::linalg::{self, Field, Shape, Triangle};
+use cotangent_kernels::parallel::chunks;
 use smallvec::smallvec;
 
 /// Runs a block for an element type of linear algebra.
@@ -78,14 +79,23 @@ fn part_mut<T>(all: &mut [T], b: usize, size: usize) -> &mut [T] {
     &mut all[b * size..(b + 1) * size]
 }
 
+/// Calls `f(b, part)` for the part of every matrix `b`, of `size` elements, on several threads if there are many.
+fn each<T: Send>(all: &mut [T], size: usize, f: impl Fn(usize, &mut [T]) + Sync) {
+    // About a nanosecond for each of n³ operations, and as many matrices at a time as are worth a claim.
+    let nanos = ((size as f64).powf(1.5) as u64).max(1);
+    let group = (20_000 / nanos).max(1) as usize;
+    let total = nanos.saturating_mul((all.len() / size.max(1)) as u64);
+    chunks(all, group * size, total, |c, part| {
+        part.chunks_mut(size).enumerate().for_each(|(k, part)| f(c * group + k, part));
+    });
+}
+
 pub(crate) fn cholesky(dtype: DType) -> Kernel {
     for_field!(dtype, T => kernel(move |_, [x]| {
-        let (lead, _, n) = split(&x);
+        let (_, _, n) = split(&x);
         let x = dense::<T>(x)?;
         Tensor::build::<T>(x.shape().into(), |l| {
-            for b in 0..count(&lead) {
-                linalg::cholesky(part_mut(l, b, n * n), part(slice(&x), b, n * n), n);
-            }
+            each(l, n * n, |b, l| linalg::cholesky(l, part(slice(&x), b, n * n), n));
         })
     }))
 }
@@ -99,14 +109,12 @@ pub(crate) fn triangular_solve(s: &TriangularSolve, dtype: DType) -> Kernel {
         conjugated: s.turn == Turn::Adjoint,
     };
     for_field!(dtype, T => kernel(move |_, [a, b]| {
-        let (lead, m, n) = split(&b);
+        let (_, m, n) = split(&b);
         let k = if how.left { m } else { n };
         let (a, b) = (dense::<T>(a)?, dense::<T>(b)?);
         Tensor::build::<T>(b.shape().into(), |x| {
             x.copy_from_slice(slice(&b));
-            for b in 0..count(&lead) {
-                linalg::triangular_solve(part_mut(x, b, m * n), part(slice(&a), b, k * k), m, n, how);
-            }
+            each(x, m * n, |b, x| linalg::triangular_solve(x, part(slice(&a), b, k * k), m, n, how));
         })
     }))
 }
@@ -144,19 +152,19 @@ pub(crate) fn lu(dtype: DType) -> Kernel {
 
 pub(crate) fn solve(dtype: DType) -> Kernel {
     for_field!(dtype, T => kernel(move |_, [a, b]| {
-        let (lead, n, k) = split(&b);
+        let (_, n, k) = split(&b);
         let (a, b) = (dense::<T>(a)?, dense::<T>(b)?);
         let f = factors::<T>(&a);
         let lower = Triangle { left: true, lower: true, unit: true, transposed: false, conjugated: false };
         Tensor::build::<T>(b.shape().into(), |x| {
-            for m in 0..count(&lead) {
-                let (x, packed) = (part_mut(x, m, n * k), part(&f.packed, m, n * n));
+            each(x, n * k, |m, x| {
+                let packed = part(&f.packed, m, n * n);
                 for (row, &p) in x.chunks_exact_mut(k.max(1)).zip(part(&f.perms, m, n)) {
                     row.copy_from_slice(part(part(slice(&b), m, n * k), p as usize, k));
                 }
                 linalg::triangular_solve(x, packed, n, k, lower);
                 linalg::triangular_solve(x, packed, n, k, Triangle { lower: false, unit: false, ..lower });
-            }
+            });
         })
     }))
 }

@@ -29,7 +29,7 @@ fn folding<T: Plain>(r: &Reduce, fold: Fold<T>) -> Kernel {
         }
         let left = |(d, &n): (usize, &usize)| if !axes.contains(&d) { Some(n) } else { keep.then_some(1) };
         let shape: Extents = x.shape().iter().enumerate().filter_map(left).collect();
-        Tensor::build(shape, |dst| fold(dst, x.view(), &axes))
+        Tensor::filled(shape, |dst| fold(dst, x.view(), &axes))
     })
 }
 

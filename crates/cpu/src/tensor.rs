@@ -6,10 +6,10 @@
 //!
 //! Invariant: every element addressed lies in the buffer, and there are at most [`MAX_ELEMENTS`].
 
-use crate::element::{Bits, Plain, for_any, for_size, uninitialised, zeroed};
+use crate::element::{Bits, Plain, anything, for_any, for_size, uninitialised, zeroed};
 use cotangent_core::{Array, DType, Data, Result, Type, bail};
 use cotangent_kernels::View;
-use cotangent_kernels::copy::copy_into;
+use cotangent_kernels::copy::copy_on_threads;
 use smallvec::{SmallVec, smallvec};
 use std::alloc::Layout;
 use std::mem::ManuallyDrop;
@@ -63,7 +63,8 @@ impl Drop for Tensor {
 /// Keeps the memory of large data that nobody else refers to.
 fn recycle(data: &mut Data) {
     fn of<T: Plain>(data: &mut Data) {
-        let Some(vector) = T::exclusive(data) else { return };
+        // What lies past the end was never written.
+        let Some(vector) = T::exclusive(data).filter(|v| v.len() == v.capacity()) else { return };
         let mut vector = ManuallyDrop::new(std::mem::take(vector));
         let layout = Layout::array::<T>(vector.capacity()).expect("the vector has it");
         // SAFETY: a vector of this capacity is allocated with this layout, and it was taken from the only reference.
@@ -95,6 +96,13 @@ impl Tensor {
     /// A row-major tensor that `fill` writes; it gets a buffer of zeros.
     pub(crate) fn build<T: Plain>(shape: Extents, fill: impl FnOnce(&mut [T])) -> Result<Tensor> {
         let mut y = Tensor::zeros(T::DTYPE, shape)?;
+        fill(y.exclusive().expect("just made"));
+        Ok(y)
+    }
+
+    /// As [`Tensor::build`], for a `fill` that writes every element: the buffer holds anything.
+    pub(crate) fn filled<T: Plain>(shape: Extents, fill: impl FnOnce(&mut [T])) -> Result<Tensor> {
+        let mut y = Tensor::from_vec(shape.clone(), anything::<T>(volume(&shape)?)?);
         fill(y.exclusive().expect("just made"));
         Ok(y)
     }
@@ -266,7 +274,10 @@ impl Tensor {
             return Ok(self);
         }
         let shape = self.shape.clone();
-        for_size!(self.dtype(), W => Tensor::build_bits::<W>(self.dtype(), shape, |dst| copy_into(dst, self.bits())))
+        let n = volume(&shape)?;
+        let mut y = for_any!(self.dtype(), T => Tensor::from_vec(shape, anything::<T>(n)?));
+        for_size!(self.dtype(), W => copy_on_threads(y.exclusive_bits::<W>().expect("just made"), self.bits()));
+        Ok(y)
     }
 
     /// The value outside the runtime.

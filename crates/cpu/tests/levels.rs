@@ -1,10 +1,12 @@
-//! Whole programs give the same bits at every vector level: the level is read once, so each runs in a process of its own.
+//! Whole programs give the same bits at every vector level and with any number of threads: both are read once, so each
+//! choice runs in a process of its own. Fused they give the bits of their equations run one by one, and read anywhere in memory.
 
 use cotangent_core::check::random::{Case, graph};
 use cotangent_core::ops::entries;
-use cotangent_core::transform::{AdContext, vjp};
-use cotangent_core::{Array, Function, Wide};
-use cotangent_cpu::compile;
+use cotangent_core::text::print_function;
+use cotangent_core::transform::{AdContext, Session, grad, vjp};
+use cotangent_core::{Array, Builder, DType, Emit, Env, Function, Type, Val, Wide};
+use cotangent_cpu::{Executor, Tensor, compile};
 use std::process::Command;
 use std::sync::Arc;
 
@@ -29,6 +31,96 @@ fn run(hash: &mut u64, f: Function, args: &[Array]) {
     }
 }
 
+/// Numbers that repeat nowhere near.
+fn numbers(dtype: DType, shape: &[usize]) -> Array {
+    let n: usize = shape.iter().product();
+    let x = (0..n).map(|i| (i * 7919 % n) as f64 / n as f64 * 4.0 - 2.0);
+    match dtype {
+        DType::F32 => Array::from_vec(shape.to_vec(), x.map(|x| x as f32).collect::<Vec<f32>>()),
+        _ => Array::from_vec(shape.to_vec(), x.collect::<Vec<f64>>()),
+    }
+    .unwrap()
+}
+
+/// Programs of a matrix that are worth sharing among threads, and their gradients.
+fn large() -> Vec<(Function, Vec<Array>)> {
+    let bodies: [fn(&dyn Emit, Val) -> Val; 10] = [
+        |cx, x| cx.mul(cx.tanh(x), cx.exp(cx.neg(cx.mul(x, x)))),
+        |cx, x| cx.softmax(x, 1),
+        |cx, x| cx.logsumexp(x, &[1]),
+        |cx, x| cx.layer_norm(x, None, None, &[1], 1e-5),
+        |cx, x| cx.reduce_sum(cx.exp(x), &[0, 1]),
+        |cx, x| cx.reduce_sum(x, &[0, 1]),
+        |cx, x| cx.add(cx.reduce_sum(x, &[1]), cx.max_or_least(x, &[1])),
+        |cx, x| cx.reduce_sum(x, &[0]),
+        |cx, x| cx.softmax(cx.transpose(x, &[1, 0]), 1),
+        // Sums of rows that are read along columns, and a row read by what is not elementwise.
+        |cx, x| {
+            let square = cx.mul(x, x);
+            let rows = cx.log(cx.reduce_sum(square, &[1]));
+            cx.add(cx.sub(square, cx.spread(rows, &cx.ty(x), &[1])), cx.sort(x, 1, false))
+        },
+    ];
+    let (ad, mut all) = (AdContext::default(), Vec::new());
+    for (dtype, shape) in [(DType::F32, [257, 1000]), (DType::F64, [2, 70_001]), (DType::F32, [40, 9_000])] {
+        let x = numbers(dtype, &shape);
+        for body in bodies {
+            let of = |sum: bool| {
+                let b = Builder::new("f", Session::default());
+                let x = b.param(Type::new(dtype, shape.as_slice()), None);
+                let cx: &dyn Emit = &b;
+                let y = body(cx, x);
+                let axes: Vec<usize> = (0..cx.ty(y).rank()).collect();
+                let y = if sum { cx.reduce_sum(cx.mul(y, y), &axes) } else { y };
+                b.finish(&[y]).unwrap()
+            };
+            let loss = of(true);
+            all.push((grad(&ad, &loss, loss.params()).unwrap(), vec![x.clone()]));
+            all.push((of(false), vec![x.clone()]));
+        }
+    }
+    all
+}
+
+/// The results of a function's equations, run one by one.
+fn unfused(f: &Function, args: &[Array]) -> Vec<Array> {
+    let (executor, mut values) = (Executor::new(), vec![None; f.len()]);
+    f.params().iter().zip(args).for_each(|(p, x)| values[p.index()] = Some(Tensor::from(x)));
+    for e in f.eqns() {
+        let x = f.operands(e).iter().map(|v| values[v.index()].clone().unwrap()).collect();
+        let y = executor.apply(&e.op, x, &Env::default()).unwrap();
+        e.results().zip(y).for_each(|(r, y)| values[r.index()] = Some(y));
+    }
+    f.results().iter().map(|r| values[r.index()].clone().unwrap().into_array().unwrap()).collect()
+}
+
+fn hash(y: &[Array]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325;
+    y.iter().for_each(|y| mix(&mut hash, y));
+    hash
+}
+
+#[test]
+fn fused_gives_the_bits_of_the_equations_alone() {
+    for (f, args) in large() {
+        let program = compile(&Arc::new(f.clone())).unwrap();
+        let fused = program.run(&args).unwrap();
+        assert_eq!(hash(&fused), hash(&unfused(&f, &args)), "{}", print_function(&f));
+        // The same numbers one element further on.
+        let moved = args.iter().map(|x| {
+            let n: usize = x.shape().iter().product();
+            let one = Tensor::from(numbers(x.dtype(), &[1]));
+            let apart = [one.clone(), Tensor::from(x).reshape(&[n]).unwrap(), one];
+            let op = cotangent_core::ops::Concatenate { axis: 0 }.into();
+            let long = Executor::new().apply(&op, apart.into_iter().collect(), &Env::default()).unwrap().remove(0);
+            long.slice(0, 1, n, 1).reshape(x.shape()).unwrap()
+        });
+        let moved = program.run_tensors(moved).unwrap();
+        let moved: Vec<Array> = moved.into_iter().map(|y| y.into_array().unwrap()).collect();
+        assert_eq!(hash(&moved), hash(&fused), "unaligned: {}", print_function(&f));
+    }
+}
+
 fn everything() -> u64 {
     let (ad, mut hash) = (AdContext::default(), 0xcbf2_9ce4_8422_2325);
     for s in entries().into_iter().flat_map(|e| (e.samples)(e.name)) {
@@ -44,25 +136,28 @@ fn everything() -> u64 {
         }
         run(&mut hash, f, &args);
     }
+    for (f, args) in large() {
+        run(&mut hash, f, &args);
+    }
     hash
 }
 
 #[test]
-fn every_level_gives_the_same_bits() {
+fn every_level_and_number_of_threads_gives_the_same_bits() {
     if std::env::var("LEVELS_CHILD").is_ok() {
         println!("bits {:016x}", everything());
         return;
     }
-    let of = |level: &str| {
+    let of = |level: &str, threads: &str| {
         let mut child = Command::new(std::env::current_exe().unwrap());
-        child.args(["--exact", "every_level_gives_the_same_bits", "--nocapture"]);
-        let out = child.env("LEVELS_CHILD", "1").env("COTANGENT_SIMD", level).output().unwrap();
-        let text = String::from_utf8(out.stdout).unwrap();
+        child.args(["--exact", "every_level_and_number_of_threads_gives_the_same_bits", "--nocapture"]);
+        child.env("LEVELS_CHILD", "1").env("COTANGENT_SIMD", level).env("COTANGENT_THREADS", threads);
+        let text = String::from_utf8(child.output().unwrap().stdout).unwrap();
         let at = text.find("bits ").unwrap_or_else(|| panic!("{level}: {text}"));
         text[at..at + 21].to_string()
     };
-    let want = of("portable");
-    for level in ["avx2", "avx512"] {
-        assert_eq!(of(level), want, "{level}");
+    let want = of("portable", "1");
+    for (level, threads) in [("avx2", "2"), ("avx512", "8"), ("avx512", "1")] {
+        assert_eq!(of(level, threads), want, "{level}, {threads} threads");
     }
 }

@@ -5,6 +5,7 @@
 //! padding); concatenation copies each operand to its own offset.
 
 use crate::loops::{Axis, Loops, step};
+use crate::parallel::chunks;
 use crate::view::{Run, View, check_bounds, row_major_stride};
 
 /// Writes the elements of `src` to `dst` in row-major order. O(n), and blocked where `src` is a transpose.
@@ -19,6 +20,29 @@ pub fn copy_into<T: Copy>(dst: &mut [T], src: View<T>) {
         _ => region(dst, 0, |axis| row_major_stride(src.shape(), axis), src),
     }
 }
+
+/// As [`copy_into`], on several threads where that is worth it.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn copy_on_threads<T: Copy + Send + Sync>(dst: &mut [T], src: View<T>) {
+    let shape = src.shape();
+    let Some(cut) = shape.iter().position(|&n| n > 1).filter(|_| dst.len() > PART) else { return copy_into(dst, src) };
+    assert_eq!(dst.len(), src.len(), "a copy has as many elements as its source");
+    // Parts along the first axis, of whole tiles.
+    let (each, nanos) = (dst.len() / shape[cut], size_of_val(dst) as u64 / 10);
+    let some = (PART / each).max(1).next_multiple_of(TILE);
+    let strides: Vec<isize> = (0..shape.len()).map(|d| src.stride(d)).collect();
+    chunks(dst, some * each, nanos, |c, part| {
+        let mut shape = shape.to_vec();
+        shape[cut] = part.len() / each;
+        let start = src.offset().wrapping_add_signed((c * some) as isize * strides[cut]);
+        copy_into(part, View::new(src.data(), start, &shape, &strides));
+    });
+}
+
+/// Elements of a part of a copy that a thread takes.
+const PART: usize = 1 << 16;
 
 /// Writes `src` to the region of `dst` that starts at `offset` and has `src`'s shape and the given strides:
 /// `dst[offset + Σ i_d · strides_d] = src[i]`.

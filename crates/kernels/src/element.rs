@@ -15,7 +15,7 @@ use num_complex::Complex;
 use std::fmt::Debug;
 
 /// An element that adds and multiplies.
-pub trait Number: Copy + PartialEq + Debug + 'static {
+pub trait Number: Copy + PartialEq + Debug + Send + Sync + 'static {
     /// In what plain reductions accumulate.
     type Acc: Number<Acc = Self::Acc> + Lanes;
     /// The widest type of the family: in what running products accumulate.
@@ -68,7 +68,7 @@ pub trait Ordered: Number {
 }
 
 /// An integer that holds positions.
-pub trait Index: Copy {
+pub trait Index: Copy + Send {
     /// A position as this type. Positions past its end wrap; callers choose a type that is wide enough.
     fn of(position: usize) -> Self;
 

@@ -7,10 +7,11 @@
 //! Two strategies give those bits. **Rows** reduce one output at a time: for long reductions along the grain.
 //! **Columns** reduce a block of neighbouring outputs side by side, with lanes that are vectors of outputs: for
 //! reductions across the grain, and for short ones. All are O(elements); the working memory is at most a chunk
-//! and a logarithmic number of rows of lanes.
+//! and a logarithmic number of rows of lanes. Threads share outputs, or the chunks of a single one.
 
 use crate::element::{Index, Number, Ordered};
 use crate::loops::{Axis, Loops};
+use crate::parallel::chunks;
 use crate::simd::widest;
 use crate::tree::{CHUNK, Counter, Lanes, fold_chunk, fold_slice, halve, rows_of};
 use crate::twice::Exact;
@@ -25,14 +26,14 @@ use std::ops::{BitAnd, BitOr, BitXor, Not};
 ///
 /// # Panics
 /// If `dst.len()` is not the volume of the kept axes, or an axis does not exist.
-pub fn fold<T: Copy, A: Lanes, U: Copy>(
+pub fn fold<T: Copy + Sync, A: Lanes + Send, U: Copy + Send>(
     dst: &mut [U],
     src: View<T>,
     axes: &[usize],
     empty: U,
-    lift: impl Fn(T, usize) -> A,
-    combine: impl Fn(A, A) -> A,
-    lower: impl Fn(A) -> U,
+    lift: impl Fn(T, usize) -> A + Sync,
+    combine: impl Fn(A, A) -> A + Sync,
+    lower: impl Fn(A) -> U + Sync,
 ) {
     let shape = src.shape();
     let is_reduced = |d: &usize| axes.contains(d);
@@ -43,37 +44,60 @@ pub fn fold<T: Copy, A: Lanes, U: Copy>(
     if count == 0 || dst.is_empty() {
         return dst.fill(empty);
     }
+    // About how long a vector reduction takes where memory is the limit.
+    let nanos = (src.len() * size_of::<T>()) as u64 / 30;
     if let (1, Some(data)) = (dst.len(), src.as_slice()) {
-        dst[0] = lower(fold_slice(data, &mut Counter::new(), &mut Counter::new(), &lift, &combine));
+        dst[0] = lower(fold_all(data, nanos, &lift, &combine));
         return;
     }
     let fold = Fold { lift, combine, count, reduced: Loops::new((0..shape.len()).filter(is_reduced).map(axis(src))) };
-    let kept = Loops::new(kept().map(axis(src)));
-    let (across, along) = (kept.inner(), fold.reduced.inner());
-    let with_the_grain = across.strides[0].abs() >= along.strides[0].abs() && along.strides[0] != 0;
-    let mut scratch = Scratch { gathered: Vec::new(), rows: Counter::new(), chunks: Counter::new() };
-    let mut at = 0;
-    if across.len >= 4 && (!with_the_grain || count <= 16) {
-        let width = fold.width();
-        kept.in_order([src.offset()], |[start], len| {
-            for c in (0..len).step_by(width) {
-                let width = width.min(len - c);
-                let start = start.wrapping_add_signed(c as isize * across.strides[0]);
-                for &a in fold.columns(src.data(), start, across.strides[0], width, &mut scratch) {
-                    dst[at] = lower(a);
-                    at += 1;
-                }
-            }
-        });
-    } else {
-        kept.in_order([src.offset()], |[start], len| {
-            for c in 0..len {
-                let start = start.wrapping_add_signed(c as isize * across.strides[0]);
-                dst[at] = lower(fold.row(src, start, &mut scratch));
-                at += 1;
-            }
-        });
+    let Some(cut) = kept().find(|&d| shape[d] > 1) else {
+        return fold.part(dst, src, std::iter::empty(), src.offset(), &lower);
+    };
+    // Parts along the first kept axis: of enough elements, and of whole lines if it is the only one.
+    let each = dst.len() / shape[cut];
+    let some = (PART * shape[cut] / src.len()).max(1);
+    let some = if each == 1 { some.next_multiple_of(LINE) } else { some };
+    chunks(dst, some * each, nanos, |c, part| {
+        let here = part.len() / each;
+        let axes = kept().map(|d| if d == cut { here } else { shape[d] });
+        let start = src.offset().wrapping_add_signed((c * some) as isize * src.stride(cut));
+        fold.part(part, src, kept().zip(axes), start, &lower);
+    });
+}
+
+/// Elements of a part of a reduction that a thread takes.
+const PART: usize = 1 << 16;
+
+/// Outputs beside each other that one part should have.
+const LINE: usize = 128;
+
+/// Reduces all elements of a slice that is not empty.
+fn fold_all<T: Copy + Sync, A: Lanes + Send>(
+    x: &[T],
+    nanos: u64,
+    lift: &(impl Fn(T, usize) -> A + Sync),
+    combine: &(impl Fn(A, A) -> A + Sync),
+) -> A {
+    if x.len() <= PART {
+        return fold_slice(x, &mut Counter::new(), &mut Counter::new(), lift, combine);
     }
+    let group = PART / CHUNK;
+    let mut pieces = vec![lift(x[0], 0); x.len().div_ceil(CHUNK)];
+    chunks(&mut pieces, group, nanos, |g, part| {
+        let mut rows = Counter::new();
+        for (c, piece) in part.iter_mut().enumerate() {
+            let base = (g * group + c) * CHUNK;
+            *piece = fold_chunk(&x[base..x.len().min(base + CHUNK)], base, &mut rows, lift, combine);
+        }
+    });
+    let mut tree = Counter::new();
+    tree.start(1);
+    for (c, piece) in pieces.into_iter().enumerate() {
+        tree.push([piece]);
+        tree.carry(c, combine);
+    }
+    tree.finish(combine)[0]
 }
 
 /// The axis `d` of a view, for a nest.
@@ -97,6 +121,46 @@ struct Fold<L, C> {
 }
 
 impl<L, C> Fold<L, C> {
+    /// The outputs of some of the kept axes, each with its extent here; the first element of the first lies at `start`.
+    fn part<T: Copy, A: Lanes, U>(
+        &self,
+        dst: &mut [U],
+        src: View<T>,
+        kept: impl Iterator<Item = (usize, usize)>,
+        start: usize,
+        lower: &impl Fn(A) -> U,
+    ) where
+        L: Fn(T, usize) -> A,
+        C: Fn(A, A) -> A,
+    {
+        let kept = Loops::new(kept.map(|(d, len)| Axis { len, strides: [src.stride(d)] }));
+        let (across, along) = (kept.inner(), self.reduced.inner());
+        let with_the_grain = across.strides[0].abs() >= along.strides[0].abs() && along.strides[0] != 0;
+        let mut scratch = Scratch { gathered: Vec::new(), rows: Counter::new(), chunks: Counter::new() };
+        let mut at = 0;
+        if across.len >= 4 && (!with_the_grain || self.count <= 16) {
+            let width = self.width();
+            kept.in_order([start], |[start], len| {
+                for c in (0..len).step_by(width) {
+                    let width = width.min(len - c);
+                    let start = start.wrapping_add_signed(c as isize * across.strides[0]);
+                    for &a in self.columns(src.data(), start, across.strides[0], width, &mut scratch) {
+                        dst[at] = lower(a);
+                        at += 1;
+                    }
+                }
+            });
+        } else {
+            kept.in_order([start], |[start], len| {
+                for c in 0..len {
+                    let start = start.wrapping_add_signed(c as isize * across.strides[0]);
+                    dst[at] = lower(self.row(src, start, &mut scratch));
+                    at += 1;
+                }
+            });
+        }
+    }
+
     /// How many outputs [`Fold::columns`] reduces at once: as many as keep two rows of lanes in a first-level cache.
     fn width<A: Lanes>(&self) -> usize
     where
@@ -310,7 +374,7 @@ struct Found<K> {
     position: usize,
 }
 
-impl<K: Copy> Lanes for Found<K> {
+impl<K: Copy + Send> Lanes for Found<K> {
     const LANES: usize = 32;
 }
 
@@ -318,7 +382,7 @@ fn arg<T: Number<Acc: Ordered>, I: Index>(
     dst: &mut [I],
     src: View<T>,
     axes: &[usize],
-    beats: impl Fn(T::Acc, T::Acc) -> bool,
+    beats: impl Fn(T::Acc, T::Acc) -> bool + Sync,
 ) {
     // The lanes do not meet in order of position, so ties compare positions.
     let wins = |a: &Found<T::Acc>, b: &Found<T::Acc>| match (a.key.is_nan(), b.key.is_nan()) {

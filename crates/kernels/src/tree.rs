@@ -22,7 +22,7 @@ pub const CHUNK: usize = 8192;
 pub const MAX_LANES: usize = 64;
 
 /// An accumulator: how many run side by side.
-pub trait Lanes: Copy {
+pub trait Lanes: Copy + Send {
     /// The number of lanes: [`MAX_LANES`] or half of it.
     const LANES: usize = MAX_LANES;
 }

@@ -1,8 +1,13 @@
-//! Reductions of rows that are made a block at a time: the tree of [`tree`](crate::tree), so the bits of a reduction of
-//! the whole.
+//! Reductions of rows a piece at a time: the tree of [`tree`](crate::tree), so the bits of a reduction of the whole.
+//!
+//! A row is cut into pieces of [`PIECE`] elements, and what is left. Pieces are reduced alone, in any order and on any
+//! thread; a row of several is joined from its pieces' results.
 
 use crate::element::{Number, Ordered};
 use crate::tree::{CHUNK, Counter, Lanes, fold_chunk};
+
+/// The elements of a piece.
+pub const PIECE: usize = CHUNK;
 
 /// How elements are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,84 +20,57 @@ pub enum Fold {
     Min,
 }
 
-/// Reductions of rows of one length, in order.
-pub trait Rows {
-    /// Takes the next elements: whole rows, or a piece of one row that is a whole chunk or its end.
-    ///
-    /// # Safety
-    /// `x` is valid for `n` elements, and results are written within the `dst` it was made for.
-    unsafe fn take(&mut self, x: *const u8, n: usize);
-}
+/// Elements that are reduced in their own type.
+pub trait Reduced: Number<Acc = Self> + Ordered + Lanes {}
 
-/// The number of elements to make at a time, for rows of a length: whole rows, or a chunk of one.
-pub fn block(len: usize) -> usize {
-    if len > CHUNK { CHUNK } else { CHUNK / len.max(1) * len }
-}
+impl Reduced for f32 {}
+impl Reduced for f64 {}
 
-struct Of<T, A, L, C, N> {
-    dst: *mut T,
-    len: usize,
-    /// Elements of the current row that came.
-    done: usize,
-    rows: Counter<A>,
-    chunks: Counter<A>,
-    lift: L,
-    combine: C,
-    lower: N,
-}
+impl Fold {
+    /// What nothing reduces to.
+    pub fn of_nothing<T: Reduced>(self) -> T {
+        match self {
+            Fold::Sum => T::ZERO,
+            Fold::Max => T::LOWEST,
+            Fold::Min => T::HIGHEST,
+        }
+    }
 
-impl<T: Copy, A: Lanes, L: Fn(T, usize) -> A, C: Fn(A, A) -> A, N: Fn(A) -> T> Rows for Of<T, A, L, C, N> {
-    unsafe fn take(&mut self, x: *const u8, n: usize) {
-        // SAFETY: the caller's promise.
-        let mut x = unsafe { std::slice::from_raw_parts(x.cast::<T>(), n) };
-        while !x.is_empty() {
-            let (piece, rest) = x.split_at((self.len - self.done).min(CHUNK).min(x.len()));
-            x = rest;
-            let a = fold_chunk(piece, self.done, &mut self.rows, &self.lift, &self.combine);
-            let first = self.done == 0;
-            self.done += piece.len();
-            let whole = if first && self.done == self.len {
-                a
-            } else {
-                if first {
-                    self.chunks.start(1);
-                }
-                self.chunks.push([a]);
-                self.chunks.carry((self.done - 1) / CHUNK, &self.combine);
-                if self.done < self.len {
-                    continue;
-                }
-                self.chunks.finish(&self.combine)[0]
-            };
-            // SAFETY: the caller's promise: as many results as rows were asked for.
-            unsafe {
-                self.dst.write((self.lower)(whole));
-                self.dst = self.dst.add(1);
-            }
-            self.done = 0;
+    /// Reduces every `len` elements of `x`, at most [`PIECE`] and at least one, to one of `dst`; the last may be fewer.
+    pub fn pieces<T: Reduced>(self, dst: &mut [T], x: &[T], len: usize) {
+        match self {
+            Fold::Sum => pieces(dst, x, len, T::plus),
+            Fold::Max => pieces(dst, x, len, T::maximum),
+            Fold::Min => pieces(dst, x, len, T::minimum),
+        }
+    }
+
+    /// The reduction of a row from those of its pieces, in order; at least one.
+    pub fn join<T: Reduced>(self, pieces: &[T]) -> T {
+        match self {
+            Fold::Sum => join(pieces, T::plus),
+            Fold::Max => join(pieces, T::maximum),
+            Fold::Min => join(pieces, T::minimum),
         }
     }
 }
 
-/// Reductions of `count` rows of `len` elements into `dst`, one after another; of rows of no elements at once.
-///
-/// # Safety
-/// `dst` is valid for `count` elements as long as the result takes any.
-pub unsafe fn rows<T: Number<Acc: Ordered>>(fold: Fold, dst: *mut T, count: usize, len: usize) -> Box<dyn Rows> {
-    if len == 0 {
-        let empty = match fold {
-            Fold::Sum => T::ZERO,
-            Fold::Max => T::narrow(T::Acc::LOWEST),
-            Fold::Min => T::narrow(T::Acc::HIGHEST),
-        };
-        // SAFETY: the caller's promise.
-        (0..count).for_each(|i| unsafe { dst.add(i).write(empty) });
+fn pieces<T: Reduced>(dst: &mut [T], x: &[T], len: usize, combine: impl Fn(T, T) -> T) {
+    let mut rows = Counter::new();
+    for (y, x) in dst.iter_mut().zip(x.chunks(len)) {
+        *y = fold_chunk(x, 0, &mut rows, &|x: T, _| x, &combine);
     }
-    let (done, rows, chunks) = (0, Counter::new(), Counter::new());
-    let (lift, lower) = (|x: T, _: usize| x.widen(), T::narrow);
-    match fold {
-        Fold::Sum => Box::new(Of { dst, len, done, rows, chunks, lift, combine: T::Acc::plus, lower }),
-        Fold::Max => Box::new(Of { dst, len, done, rows, chunks, lift, combine: T::Acc::maximum, lower }),
-        Fold::Min => Box::new(Of { dst, len, done, rows, chunks, lift, combine: T::Acc::minimum, lower }),
+}
+
+fn join<T: Reduced>(pieces: &[T], combine: impl Fn(T, T) -> T) -> T {
+    if let [one] = pieces {
+        return *one;
     }
+    let mut chunks = Counter::new();
+    chunks.start(1);
+    for (c, &x) in pieces.iter().enumerate() {
+        chunks.push([x]);
+        chunks.carry(c, &combine);
+    }
+    chunks.finish(&combine)[0]
 }

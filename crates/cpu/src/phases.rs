@@ -1,0 +1,323 @@
+//! [`Run`]: the phases of a group on the memory of one call, on several threads.
+//!
+//! Two ways. **By rows**: all phases on a block of rows, then on the next; what passes from phase to phase lies in the
+//! thread's own memory and stays in a cache. **By phases**, where a row is too long for that: a phase on all elements, then
+//! the next. Either way a row is folded from its pieces, so the bits are the same; where work is cut depends on
+//! the shape and the code.
+
+use crate::fused::{Fused, Level, Phase, Place};
+use crate::tensor::{Extents, Fresh, Strides, Tensor, row_major};
+use cotangent_core::{DType, Result};
+use cotangent_kernels::parallel::{Shared, parallel};
+use cotangent_kernels::tile::Source;
+use cotangent_kernels::tile::fold::{Fold, PIECE, Reduced};
+use smallvec::SmallVec;
+use std::cell::RefCell;
+use std::ops::Range;
+
+/// Elements of a block of rows.
+const BLOCK: usize = 8192;
+
+/// From here on a row does not stay in a cache.
+const LONG: usize = 4 * PIECE;
+
+/// Nanoseconds that a thread works on what it has claimed.
+const CLAIM: u64 = 20_000;
+
+/// A piece of a thread's memory, aligned for any vector.
+#[repr(align(64))]
+#[derive(Clone, Copy)]
+struct Line(#[allow(dead_code, reason = "only its address is used")] [u8; 64]);
+
+thread_local! {
+    /// What passes from phase to phase.
+    static PASSING: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
+}
+
+/// One call of a group.
+pub(crate) struct Run<'a> {
+    fused: &'a Fused,
+    shape: &'a [usize],
+    /// The number of rows, and of elements in each.
+    count: usize,
+    len: usize,
+    operands: SmallVec<[(*const u8, &'a [isize]); 4]>,
+    /// Where each buffer is, if it is whole.
+    whole: SmallVec<[Option<*mut u8>; 4]>,
+    /// Steps of a row-major buffer of elements, of one of rows, and of the latter read along rows.
+    elements: Strides,
+    rows: Strides,
+    along: Strides,
+    /// Bytes of what passes for each element.
+    passing: usize,
+}
+
+// SAFETY: the pointers are to memory that the call owns or borrows; the phases of different rows, or pieces, read and write
+// different parts of what is written at all.
+unsafe impl Sync for Run<'_> {}
+
+/// A thread's memory for what passes, and the element that lies at its start.
+#[derive(Clone, Copy)]
+struct Passing {
+    data: *mut u8,
+    /// Elements that there is room for.
+    room: usize,
+    first: usize,
+}
+
+impl Fused {
+    /// Whether rows of a length run one after the other.
+    pub(crate) fn by_rows(&self, len: usize) -> bool {
+        len <= LONG || self.phases.iter().all(|p| p.folds.is_empty())
+    }
+}
+
+impl<'a> Run<'a> {
+    pub(crate) fn new(
+        fused: &'a Fused,
+        shape: &'a Extents,
+        count: usize,
+        len: usize,
+        x: &'a [Tensor],
+        whole: SmallVec<[Option<*mut u8>; 4]>,
+    ) -> Run<'a> {
+        let operands = x.iter().map(|t| (t.first_ptr(), t.strides())).collect();
+        let elements = row_major(shape);
+        let rows = row_major(&shape[..shape.len() - fused.reduced]);
+        let mut along = rows.clone();
+        along.resize(shape.len(), 0);
+        let size = |b: usize| if whole[b].is_none() { fused.buffers[b].dtype.size() } else { 0 };
+        let passing = (0..whole.len()).map(size).sum();
+        Run { fused, shape, count, len, operands, whole, elements, rows, along, passing }
+    }
+
+    /// Picoseconds of all phases for one row.
+    fn cost(&self) -> u64 {
+        let of = |p: &Phase| {
+            p.cost.saturating_mul(if p.level == Level::Elements { self.len as u64 } else { 1 })
+                + p.folds.len() as u64 * fold_cost(self.len)
+        };
+        self.fused.phases.iter().map(of).fold(0, u64::saturating_add).max(1)
+    }
+
+    /// All phases, block by block.
+    ///
+    /// # Safety
+    /// Operands address elements of their types for every index of the shape of their level, whole buffers have room
+    /// for all values of theirs, and only buffers that may be written over an operand overlap it.
+    pub(crate) unsafe fn by_rows(&self) {
+        let simple = matches!(&self.fused.phases[..], [p] if p.folds.is_empty());
+        let grain = (BLOCK / self.len.max(1)).max(1);
+        let cost = self.cost();
+        // Rows that one claim takes: whole blocks.
+        let claim = (CLAIM * 1000 / cost).min(self.count as u64) as usize;
+        let claim = claim.max(1).next_multiple_of(grain);
+        let block = if simple { claim } else { grain };
+        let nanos = cost.saturating_mul(self.count as u64) / 1000;
+        parallel(self.count.div_ceil(claim), nanos, |c| {
+            let end = self.count.min((c + 1) * claim);
+            self.with_memory(block.min(end - c * claim) * self.len, |mut memory| {
+                for start in (c * claim..end).step_by(block) {
+                    let rows = start..end.min(start + block);
+                    memory.first = rows.start * self.len;
+                    for p in &self.fused.phases {
+                        // SAFETY: the caller's promise, and there is room for a block of what passes.
+                        unsafe {
+                            self.make(p, self.elements_of(p, &rows), memory);
+                            p.folds.iter().for_each(|f| self.fold(f, rows.clone(), memory));
+                        }
+                    }
+                }
+            });
+        });
+    }
+
+    fn elements_of(&self, p: &Phase, rows: &Range<usize>) -> Range<usize> {
+        match p.level {
+            Level::Elements => rows.start * self.len..rows.end * self.len,
+            Level::Rows => rows.clone(),
+        }
+    }
+
+    /// Phase after phase. Rows have more than one piece.
+    ///
+    /// # Safety
+    /// That of [`Run::by_rows`].
+    pub(crate) unsafe fn by_phases(&self) -> Result<()> {
+        for p in &self.fused.phases {
+            if p.level == Level::Rows {
+                let nothing = Passing { data: std::ptr::null_mut(), room: 0, first: 0 };
+                // SAFETY: the caller's promise; values of rows do not pass.
+                unsafe { self.make(p, 0..self.count, nothing) };
+                continue;
+            }
+            let pieces = self.len.div_ceil(PIECE);
+            let units = self.count * pieces;
+            let partial: SmallVec<[Fresh; 2]> =
+                p.folds.iter().map(|f| Fresh::new(self.fused.buffers[f.2].dtype, units)).collect::<Result<_>>()?;
+            let cost = p.cost.saturating_mul(PIECE as u64) + p.folds.len() as u64 * fold_cost(PIECE);
+            let claim = (CLAIM * 1000 / cost.max(1)).max(1) as usize;
+            let to: SmallVec<[Shared<u8>; 2]> = partial.iter().map(|f| Shared(f.ptr())).collect();
+            parallel(units.div_ceil(claim), cost.saturating_mul(units as u64) / 1000, |c| {
+                self.with_memory(PIECE, |mut memory| {
+                    for u in c * claim..units.min((c + 1) * claim) {
+                        let start = u / pieces * self.len + u % pieces * PIECE;
+                        let range = start..(start + PIECE).min((u / pieces + 1) * self.len);
+                        memory.first = start;
+                        // SAFETY: the caller's promise; there is room for a piece of what passes and for each result.
+                        unsafe {
+                            self.make(p, range.clone(), memory);
+                            for (f, to) in p.folds.iter().zip(&to) {
+                                let (x, dtype) = (self.at(f.1, memory), self.fused.buffers[f.2].dtype);
+                                reduce(f.0, dtype, to.get(), u, x, range.clone(), PIECE);
+                            }
+                        }
+                    }
+                });
+            });
+            for (f, from) in p.folds.iter().zip(&partial) {
+                let dtype = self.fused.buffers[f.2].dtype;
+                let to = self.whole[f.2].expect("values of rows are whole");
+                // SAFETY: every piece was reduced; there is room for a value of each row.
+                unsafe {
+                    match dtype {
+                        DType::F32 => join::<f32>(f.0, to, from.ptr(), self.count, pieces),
+                        _ => join::<f64>(f.0, to, from.ptr(), self.count, pieces),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `f` with this thread's memory, with room for so many elements of what passes.
+    fn with_memory(&self, elements: usize, f: impl FnOnce(Passing)) {
+        PASSING.with_borrow_mut(|memory| {
+            let need = match self.passing {
+                0 => 0,
+                bytes => (bytes * elements).div_ceil(size_of::<Line>()) + self.whole.len(),
+            };
+            if memory.len() < need {
+                memory.resize(need, Line([0; 64]));
+            }
+            f(Passing { data: memory.as_mut_ptr().cast(), room: elements, first: 0 });
+        });
+    }
+
+    /// Where the first value of a place is, or would be.
+    fn at(&self, place: Place, memory: Passing) -> *mut u8 {
+        let b = match place {
+            Place::Operand(i) => return self.operands[i].0.cast_mut(),
+            Place::Buffer(b) => b,
+        };
+        let size = |b: usize| self.fused.buffers[b].dtype.size();
+        self.whole[b].unwrap_or_else(|| {
+            let before = (0..b).filter(|&b| self.whole[b].is_none());
+            let offset: usize = before.map(|b| lines(memory.room * size(b))).sum();
+            memory.data.wrapping_add(offset).wrapping_sub(memory.first * size(b))
+        })
+    }
+
+    /// Runs a phase's code over a range of elements, or of rows.
+    ///
+    /// # Safety
+    /// That of [`Run::by_rows`]; what passes has room for the range.
+    unsafe fn make(&self, p: &Phase, range: Range<usize>, memory: Passing) {
+        if p.writes.is_empty() {
+            return;
+        }
+        let (shape, dense) = match p.level {
+            Level::Elements => (self.shape, &self.elements),
+            Level::Rows => (&self.shape[..self.rows.len()], &self.rows),
+        };
+        let source = |place: &Place| match *place {
+            Place::Operand(i) => Source { data: self.operands[i].0, strides: self.operands[i].1 },
+            Place::Buffer(b) => {
+                let strides = if self.fused.buffers[b].level == p.level { dense } else { &self.along };
+                Source { data: self.at(*place, memory), strides }
+            }
+        };
+        let output = |&b: &usize| {
+            self.at(Place::Buffer(b), memory).wrapping_add(range.start * self.fused.buffers[b].dtype.size())
+        };
+        let sources: SmallVec<[Source<'_>; 4]> = p.reads.iter().map(source).collect();
+        let outputs: SmallVec<[*mut u8; 4]> = p.writes.iter().map(output).collect();
+        // SAFETY: the caller's promise.
+        unsafe { p.body.run(shape, range, &sources, &outputs) };
+    }
+
+    /// Folds rows.
+    ///
+    /// # Safety
+    /// That of [`Run::make`]; the code has run over the rows.
+    unsafe fn fold(&self, f: &(Fold, Place, usize), rows: Range<usize>, memory: Passing) {
+        let (fold, of, to) = *f;
+        let dtype = self.fused.buffers[to].dtype;
+        let (x, y) = (self.at(of, memory), self.whole[to].expect("values of rows are whole"));
+        // SAFETY: the rows are there and have at most so many pieces; there is room for a value of each row.
+        unsafe {
+            match (self.len, dtype) {
+                (0, DType::F32) => rows.for_each(|r| y.cast::<f32>().add(r).write(fold.of_nothing())),
+                (0, _) => rows.for_each(|r| y.cast::<f64>().add(r).write(fold.of_nothing())),
+                (n, _) if n <= PIECE => reduce(fold, dtype, y, rows.start, x, rows.start * n..rows.end * n, n),
+                (n, _) => rows.for_each(|r| {
+                    let mut partial = [0u64; LONG / PIECE];
+                    let partial = partial.as_mut_ptr().cast();
+                    reduce(fold, dtype, partial, 0, x, r * n..(r + 1) * n, PIECE);
+                    let (pieces, y) = (n.div_ceil(PIECE), y.wrapping_add(r * dtype.size()));
+                    match dtype {
+                        DType::F32 => join::<f32>(fold, y, partial, 1, pieces),
+                        _ => join::<f64>(fold, y, partial, 1, pieces),
+                    }
+                }),
+            }
+        }
+    }
+}
+
+/// Picoseconds to fold so many elements, about.
+fn fold_cost(n: usize) -> u64 {
+    20_000 + 30 * n as u64
+}
+
+fn lines(bytes: usize) -> usize {
+    bytes.next_multiple_of(size_of::<Line>())
+}
+
+/// Reduces every `len` elements of a range of `x` to one of `y`, from the `at`-th on.
+///
+/// # Safety
+/// `x` has the elements of the range, of this type, and `y` room for the results.
+unsafe fn reduce(fold: Fold, dtype: DType, y: *mut u8, at: usize, x: *const u8, range: Range<usize>, len: usize) {
+    unsafe fn of<T: Reduced>(fold: Fold, y: *mut u8, at: usize, x: *const u8, range: Range<usize>, len: usize) {
+        // SAFETY: the caller's promise; results are written where no other thread writes.
+        unsafe {
+            let x = std::slice::from_raw_parts(x.cast::<T>().wrapping_add(range.start), range.len());
+            let y = y.cast::<T>().wrapping_add(at);
+            let count = range.len().div_ceil(len);
+            (0..count).for_each(|i| y.add(i).write(T::ZERO));
+            fold.pieces(std::slice::from_raw_parts_mut(y, count), x, len);
+        }
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        match dtype {
+            DType::F32 => of::<f32>(fold, y, at, x, range, len),
+            _ => of::<f64>(fold, y, at, x, range, len),
+        }
+    }
+}
+
+/// The reductions of `count` rows from those of their pieces.
+///
+/// # Safety
+/// `from` has the results of so many pieces for each row, `to` room for a value of each.
+unsafe fn join<T: Reduced>(fold: Fold, to: *mut u8, from: *const u8, count: usize, pieces: usize) {
+    for r in 0..count {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let pieces = std::slice::from_raw_parts(from.cast::<T>().add(r * pieces), pieces);
+            to.cast::<T>().add(r).write(fold.join(pieces));
+        }
+    }
+}
