@@ -22,6 +22,14 @@ pub struct Args {
     pub check: bool,
     /// `--write` of `fmt`.
     pub write: bool,
+    /// `--grad` of `profile`.
+    pub grad: bool,
+    /// `--runs` of `profile`.
+    pub runs: Option<usize>,
+    /// `--trace` of `profile`.
+    pub trace: Option<String>,
+    /// `--svg` of `explain`.
+    pub svg: Option<String>,
     /// `--help` was given.
     pub help: bool,
 }
@@ -39,7 +47,8 @@ pub const COMMANDS: &[(&str, &[&str])] = &[
     ("jacobian", &["wrt", "in", "out"]),
     ("hessian", &["wrt", "in", "out"]),
     ("check", &["wrt", "in"]),
-    ("explain", &["wrt"]),
+    ("explain", &["wrt", "svg"]),
+    ("profile", &["wrt", "in", "grad", "runs", "trace"]),
     ("ops", &[]),
     ("help", &[]),
     ("version", &[]),
@@ -68,6 +77,16 @@ fn from(mut p: lexopt::Parser) -> Result<Args> {
             Long("wrt") => (a.wrt, _) = (Some(value(&mut p)?), seen.push("wrt".into())),
             Long("in") => (a.input, _) = (Some(value(&mut p)?), seen.push("in".into())),
             Long("out") => (a.output, _) = (Some(value(&mut p)?), seen.push("out".into())),
+            Long("trace") => (a.trace, _) = (Some(value(&mut p)?), seen.push("trace".into())),
+            Long("svg") => (a.svg, _) = (Some(value(&mut p)?), seen.push("svg".into())),
+            Long("runs") => {
+                let text = value(&mut p)?;
+                let n = text.parse().ok().filter(|n| (1..=1_000_000).contains(n));
+                a.runs =
+                    Some(n.ok_or_else(|| usage(format!("--runs takes a number from 1 to 1000000, not `{text}`")))?);
+                seen.push("runs".into());
+            }
+            Long("grad") => (a.grad, _) = (true, seen.push("grad".into())),
             Long("check") => (a.check, _) = (true, seen.push("check".into())),
             Long("write") => (a.write, _) = (true, seen.push("write".into())),
             // `-@NAME` is a module of standard input, not an option.

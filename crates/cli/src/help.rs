@@ -14,6 +14,7 @@ cotangent: differentiable tensor programs in files
   cotangent vjp|jvp|hvp|jacobian|hessian       likewise
   cotangent check    FILE[@NAME] [--in A.npz]  derivatives against finite differences and the adjoint law
   cotangent explain  FILE[@NAME]               what is saved for the backward pass, and what derivatives cost
+  cotangent profile  FILE[@NAME] [--grad]      where the time of a run goes, step by step
   cotangent ops      [NAME]                    the operation set
 
 FILE is .tgraph or StableHLO text (.mlir); `-` is standard input. @NAME picks a module, derived ones too; without it the first one.
@@ -77,7 +78,11 @@ const TOPICS: &[(&str, &str)] = &[
     ),
     (
         "explain",
-        "cotangent explain FILE[@NAME] [--wrt x,w]\n\nOperations, what the forward pass saves for the backward pass, and the cost of each derivative.\n",
+        "cotangent explain FILE[@NAME] [--wrt x,w] [--svg G.svg]\n\nOperations, what the forward pass saves for the backward pass, and the cost of each derivative; with --svg a drawing of\nthe adjoint's steps: what runs at once, and what it reads.\n",
+    ),
+    (
+        "profile",
+        "cotangent profile FILE[@NAME] [--grad [--wrt x,w]] [--in A.npz] [--runs N] [--trace T.json]\n\nRuns the module (with --grad its value and gradients) N times, 20 without --runs, and prints the median time of each\nstep, the operations that run in it, and the share that it reaches of this machine's arithmetic and bandwidth, which\nare measured first. --trace writes the last run for Perfetto or chrome://tracing. Without arrays it makes some up.\n\nExample: cotangent profile examples/attention.tgraph --grad --wrt Q,K,V\n",
     ),
     ("ops", "cotangent ops [NAME]\n\nEvery operation with its meaning, or one with its types and rules.\n"),
 ];

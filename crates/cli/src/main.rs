@@ -4,6 +4,7 @@
 
 mod args;
 mod commands;
+mod draw;
 mod help;
 mod inputs;
 mod load;

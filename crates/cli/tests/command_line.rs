@@ -56,13 +56,34 @@ fn help_is_there_for_everything() {
     assert!(good(&["--help"], "").contains("Exit status"));
     for command in [
         "fmt", "derive", "convert", "run", "grad", "vjp", "jvp", "hvp", "jacobian", "hessian", "check", "explain",
-        "ops",
+        "profile", "ops",
     ] {
         let text = good(&[command, "--help"], "");
         assert!(text.starts_with(&format!("cotangent {command} ")), "{text}");
         assert_eq!(good(&["help", command], ""), text);
     }
     assert!(good(&["--version"], "").starts_with("cotangent "));
+}
+
+#[test]
+fn profile_says_which_operations_take_the_time() {
+    let text = good(&["profile", "-", "--grad", "--runs", "3"], SIN);
+    assert!(text.contains("2 steps") || text.contains("1 steps"), "{text}");
+    assert!(text.contains("sin") && text.contains("cos") && text.contains("GB/s"), "{text}");
+    let trace = folder("profile").join("t.json");
+    good(&["profile", "-", "--trace", trace.to_str().unwrap()], SIN);
+    let events = std::fs::read_to_string(&trace).unwrap();
+    assert!(events.starts_with("{\"traceEvents\": [") && events.contains("\"operations\": \"sin"), "{events}");
+    bad(&["profile", "-", "--runs", "0"], SIN, "--runs takes a number");
+}
+
+#[test]
+fn explain_draws_what_runs_at_once() {
+    let file = folder("svg").join("g.svg");
+    good(&["explain", "-", "--svg", file.to_str().unwrap()], SIN);
+    let svg = std::fs::read_to_string(&file).unwrap();
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{svg}");
+    assert!(svg.contains(">cos") && svg.contains(">%x<"), "{svg}");
 }
 
 #[test]

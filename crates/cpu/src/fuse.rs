@@ -443,6 +443,11 @@ impl Group {
         self.eqns.last().expect("a group has equations").0
     }
 
+    /// Its equations, ascending.
+    pub(crate) fn equations(&self) -> impl Iterator<Item = usize> {
+        self.eqns.iter().map(|e| e.0)
+    }
+
     /// The values that it gives, in the order of its results.
     pub(crate) fn results(&self) -> impl Iterator<Item = Val> {
         self.outputs.iter().copied()

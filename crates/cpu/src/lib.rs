@@ -35,6 +35,7 @@ mod loops;
 pub mod lower;
 mod movement;
 mod phases;
+pub mod profile;
 pub mod program;
 mod reduce;
 mod rows;

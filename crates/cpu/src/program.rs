@@ -236,17 +236,38 @@ impl Program {
         Ok(Cow::Owned(env))
     }
 
-    fn run_bound(&self, slots: &mut [Option<Tensor>], inputs: Operands, mut env: Cow<'_, Env>) -> Result<Results> {
+    fn run_bound(&self, slots: &mut [Option<Tensor>], inputs: Operands, env: Cow<'_, Env>) -> Result<Results> {
+        self.run_steps(slots, inputs, env, |_, env, x, kernel| kernel(env, x))
+    }
+
+    /// As [`Program::call`], each step's kernel called by `around`, which gets the step's number.
+    pub(crate) fn run_watched(
+        &self,
+        inputs: Operands,
+        around: impl FnMut(usize, &Env, Operands, &Kernel) -> Result<Results>,
+    ) -> Result<Results> {
+        let outer = Env::default();
+        let env = self.bind(&inputs, &outer)?;
+        self.run_steps(&mut vec![None; self.slots], inputs, env, around)
+    }
+
+    fn run_steps(
+        &self,
+        slots: &mut [Option<Tensor>],
+        inputs: Operands,
+        mut env: Cow<'_, Env>,
+        mut around: impl FnMut(usize, &Env, Operands, &Kernel) -> Result<Results>,
+    ) -> Result<Results> {
         for (p, x) in self.params.iter().zip(inputs) {
             p.slot.write(slots, x);
         }
-        for step in &self.steps {
+        for (k, step) in self.steps.iter().enumerate() {
             let [start, middle, end] = step.bounds.map(|b| b as usize);
             let x: Operands = self.pool[start..middle].iter().map(|s| s.read(slots)).collect();
             if step.check {
                 self.check(step, &x, &env)?;
             }
-            let y = (step.kernel)(&env, x).map_err(|err| err.at(self.eqn(step).loc))?;
+            let y = around(k, &env, x, &step.kernel).map_err(|err| err.at(self.eqn(step).loc))?;
             if step.binds {
                 self.bind_results(step, &y, env.to_mut());
             }

@@ -4,7 +4,7 @@ use super::print;
 use crate::args::Args;
 use crate::inputs::wrt;
 use crate::load::Target;
-use crate::{Outcome, show};
+use crate::{Outcome, draw, show};
 use cotangent::ad::{self, Saving, Session};
 use cotangent::rewrite::simplify;
 use cotangent::{Function, Result};
@@ -50,6 +50,10 @@ pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
         row("hvp", &simplify(&h));
     }
     print(out, &format!("\n{}", show::table(&rows)))?;
+    if let Some(path) = &args.svg {
+        std::fs::write(path, draw::steps_svg(&gradient))
+            .map_err(|e| cotangent::Error::new(cotangent::Code::Io, format!("cannot write {path}: {e}")))?;
+    }
     if f.vals().any(|v| f.ty(v).shape.as_const().is_none()) {
         print(out, "\nExtents that are known only when the program runs count as 1.\n")?;
     }

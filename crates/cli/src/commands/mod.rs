@@ -4,6 +4,7 @@ mod check;
 mod diff;
 mod explain;
 mod ops;
+mod profile;
 
 use crate::args::{Args, usage};
 use crate::inputs::Inputs;
@@ -33,6 +34,7 @@ pub fn dispatch(args: Args, out: &mut Vec<u8>) -> Result<Outcome> {
         "grad" | "vjp" | "jvp" | "hvp" | "jacobian" | "hessian" => diff::differentiate(&args, out),
         "check" => check::check(&args, out),
         "explain" => explain::explain(&args, out),
+        "profile" => profile::profile(&args, out),
         "ops" => ops::ops(&args, out),
         other => Err(usage(format!("unknown command `{other}`"))),
     }

@@ -1,0 +1,100 @@
+//! `profile`: where the time of a run goes.
+
+use super::print;
+use crate::args::Args;
+use crate::inputs::{Inputs, made_up, wrt};
+use crate::load::Target;
+use crate::{Outcome, draw, show};
+use cotangent::ad;
+use cotangent::cpu::{Machine, Profile, View};
+use cotangent::rewrite::simplify;
+use cotangent::{Code, Error, Function, Loc, Result};
+use std::fmt::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+const RUNS: usize = 20;
+
+pub fn profile(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
+    let target = Target::new(args.target.as_deref())?;
+    let loaded = target.load()?;
+    let here = |e: Error| loaded.locate(e);
+    let cx = loaded.context()?;
+    let f = match args.grad || args.wrt.is_some() {
+        true => ad::value_and_grad(&cx, &loaded.function, &wrt(args, &loaded.function)?).map_err(here)?,
+        false => (*loaded.function).clone(),
+    };
+    let f = Arc::new(simplify(&f));
+    let x = match (&args.input, target.sibling()) {
+        (None, None) => made_up(&loaded.function)?,
+        _ => Inputs::read(args, &target)?.args(&loaded.function)?,
+    };
+    let x: Vec<View> = x.iter().map(View::from).collect();
+    let program = cotangent::compile(&f).map_err(here)?;
+    let profile = program.profile(&x, args.runs.unwrap_or(RUNS)).map_err(here)?;
+    if let Some(path) = &args.trace {
+        std::fs::write(path, trace(&f, &profile))
+            .map_err(|e| Error::new(Code::Io, format!("cannot write {path}: {e}")))?;
+    }
+    print(out, &table(&f, &profile, &Machine::measure()))
+}
+
+fn micros(t: Duration) -> String {
+    format!("{:.1}", t.as_secs_f64() * 1e6)
+}
+
+/// A row per step, the slowest first, and what the machine can do.
+fn table(f: &Function, p: &Profile, machine: &Machine) -> String {
+    let head = ["step", "us", "share", "GFLOP/s", "of peak", "GB/s", "of peak", "place"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    let sum: f64 = p.steps.iter().map(|s| s.time.as_secs_f64()).sum::<f64>().max(1e-12);
+    let mut order: Vec<_> = p.steps.iter().collect();
+    order.sort_by_key(|s| std::cmp::Reverse(s.time));
+    for s in order {
+        let seconds = s.time.as_secs_f64().max(1e-9);
+        let (arithmetic, bandwidth) = machine.share(s);
+        let place = s.step.equations.iter().map(|&e| f.eqns()[e].loc).find(|l| !matches!(l, Loc::None));
+        rows.push(vec![
+            draw::label(f, &s.step),
+            micros(s.time),
+            format!("{:.1} %", s.time.as_secs_f64() / sum * 100.0),
+            format!("{:.2}", s.cost.flops / seconds * 1e-9),
+            format!("{:.0} %", arithmetic * 100.0),
+            format!("{:.2}", s.cost.bytes / seconds * 1e-9),
+            format!("{:.0} %", bandwidth * 100.0),
+            place.map_or(String::new(), |l| l.to_string()),
+        ]);
+    }
+    let mut text =
+        format!("@{}: {} steps, {} us a run\n\n{}", f.name, p.steps.len(), micros(p.total), show::table(&rows));
+    let copies: Vec<String> =
+        machine.copies.iter().map(|(n, s)| format!("{:.0} GB/s for {}", s * 1e-9, show::bytes(*n as f64))).collect();
+    let _ = writeln!(
+        text,
+        "\nThis machine, one thread: products {:.0} GFLOP/s in f32, {:.0} in f64; copies {}.",
+        machine.single * 1e-9,
+        machine.double * 1e-9,
+        copies.join(", ")
+    );
+    text
+}
+
+/// The last run as events of the Chrome trace format, which Perfetto reads: times are in microseconds.
+fn trace(f: &Function, p: &Profile) -> String {
+    let event = |s: &cotangent::cpu::StepProfile| {
+        let operations: Vec<&str> = s.step.equations.iter().map(|&e| f.eqns()[e].op.name()).collect();
+        format!(
+            "{{\"name\": \"{}\", \"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"ts\": {}, \"dur\": {}, \"args\": {{\"operations\": \"{}\", \"flops\": {}, \"bytes\": {}}}}}",
+            draw::label(f, &s.step),
+            micros(s.start),
+            micros(s.time),
+            operations.join(" "),
+            s.cost.flops,
+            s.cost.bytes
+        )
+    };
+    let mut steps: Vec<_> = p.steps.iter().collect();
+    steps.sort_by_key(|s| s.start);
+    let events: Vec<String> = steps.into_iter().map(event).collect();
+    format!("{{\"traceEvents\": [\n{}\n]}}\n", events.join(",\n"))
+}

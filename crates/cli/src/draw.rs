@@ -1,0 +1,113 @@
+//! The steps of a program as a drawing: a box for what runs at once, a line for what it reads.
+//!
+//! A step stands in the row below the lowest step that it reads; rows are in the order in which steps run.
+
+use cotangent::Function;
+use cotangent::cpu::{StepInfo, steps};
+use std::fmt::Write;
+
+const WIDTH: usize = 210;
+const HEIGHT: usize = 44;
+const GAP_X: usize = 24;
+const GAP_Y: usize = 36;
+
+/// The operations of a step, the first few by name.
+pub fn label(f: &Function, step: &StepInfo) -> String {
+    const SHOWN: usize = 4;
+    let names: Vec<&str> = step.equations.iter().map(|&e| f.eqns()[e].op.name()).collect();
+    match names.len() {
+        n if n <= SHOWN + 1 => names.join(" "),
+        n => format!("{} .. {} ({n})", names[..SHOWN - 1].join(" "), names[n - 1]),
+    }
+}
+
+/// A box of the drawing.
+struct Node {
+    text: [String; 2],
+    reads: Vec<usize>,
+    colour: &'static str,
+}
+
+/// An SVG of what `f` is compiled to.
+pub fn steps_svg(f: &Function) -> String {
+    let steps = steps(f);
+    let mut nodes: Vec<Node> = Vec::new();
+    let mut maker = vec![None; f.len()];
+    for &p in f.params() {
+        maker[p.index()] = Some(nodes.len());
+        nodes.push(Node { text: [f.show(p), f.ty(p).to_string()], reads: Vec::new(), colour: "#eef2f7" });
+    }
+    for step in &steps {
+        let reads = step.reads.iter().filter_map(|v| maker[v.index()]).collect();
+        for e in &step.equations {
+            f.eqns()[*e].results().for_each(|r| maker[r.index()] = Some(nodes.len()));
+        }
+        let types: Vec<String> = step.writes.iter().map(|&v| f.ty(v).to_string()).collect();
+        let colour = if step.equations.len() > 1 { "#d9ead3" } else { "#fff2cc" };
+        nodes.push(Node { text: [label(f, step), types.join(", ")], reads, colour });
+    }
+    let reads = f.results().iter().filter_map(|v| maker[v.index()]).collect();
+    nodes.push(Node { text: [format!("results of @{}", f.name), String::new()], reads, colour: "#eef2f7" });
+    draw(&nodes)
+}
+
+fn draw(nodes: &[Node]) -> String {
+    let mut row = vec![0usize; nodes.len()];
+    let mut filled: Vec<usize> = Vec::new();
+    let mut place = Vec::with_capacity(nodes.len());
+    for (i, n) in nodes.iter().enumerate() {
+        row[i] = n.reads.iter().map(|&r| row[r] + 1).max().unwrap_or(0);
+        filled.resize(filled.len().max(row[i] + 1), 0);
+        place.push((GAP_X + filled[row[i]] * (WIDTH + GAP_X), GAP_Y + row[i] * (HEIGHT + GAP_Y)));
+        filled[row[i]] += 1;
+    }
+    let width = GAP_X + filled.iter().max().unwrap_or(&1) * (WIDTH + GAP_X);
+    let height = GAP_Y + filled.len() * (HEIGHT + GAP_Y);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
+         font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+    );
+    for (n, &(x, y)) in nodes.iter().zip(&place) {
+        for &r in &n.reads {
+            let (fx, fy) = (place[r].0 + WIDTH / 2, place[r].1 + HEIGHT);
+            let (tx, bend) = (x + WIDTH / 2, GAP_Y / 2);
+            let _ = writeln!(
+                out,
+                "<path d=\"M{fx},{fy} C{fx},{} {tx},{} {tx},{y}\" fill=\"none\" stroke=\"#8a94a6\"/>",
+                fy + bend,
+                y - bend
+            );
+        }
+    }
+    for (n, &(x, y)) in nodes.iter().zip(&place) {
+        let _ = writeln!(
+            out,
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"6\" fill=\"{}\" stroke=\"#566073\"/>",
+            n.colour
+        );
+        for (text, down) in n.text.iter().zip([18, 34]) {
+            let _ = writeln!(
+                out,
+                "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+                x + WIDTH / 2,
+                y + down,
+                escape(&shorten(text))
+            );
+        }
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+/// As much of a text as a box holds.
+fn shorten(text: &str) -> String {
+    const ROOM: usize = 32;
+    match text.char_indices().nth(ROOM) {
+        Some(_) => format!("{}..", text.chars().take(ROOM - 2).collect::<String>()),
+        None => text.to_owned(),
+    }
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

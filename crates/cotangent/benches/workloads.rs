@@ -1,0 +1,216 @@
+//! How long do whole programs and their derivatives take?
+//!
+//! The programs are those that other libraries are measured with: `benches/workloads.mlir` is what JAX printed of them
+//! (`benches/peers/compare.py --write`), not derived; before each stands its name, what is derived, with respect to what,
+//! and the kind of each input. `cargo bench -p cotangent --bench workloads [part of a name]` prints medians. With
+//! `--serve` it answers lines of `name, inputs, results, budget`, which is how `benches/peers/compare.py` runs it beside
+//! the others. Inputs are made outside of the timed part, results are made inside and dropped.
+
+use cotangent::ad::{AdContext, grad, hessian, hvp};
+use cotangent::cpu::View as Tensor;
+use cotangent::rewrite::simplify;
+use cotangent::{Array, Code, DType, Error, Function, Program, Result, Type, Val, npz};
+use std::hint::black_box;
+use std::io::{BufRead, Write};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A program, what is asked of it, and its inputs.
+struct Workload {
+    name: String,
+    derived: String,
+    wrt: Vec<usize>,
+    recipes: Vec<String>,
+    text: String,
+}
+
+fn workloads() -> Vec<Workload> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/workloads.mlir");
+    let text = std::fs::read_to_string(path).expect("benches/workloads.mlir is in the repository");
+    let programs = text.split("// workload ").skip(1).map(|part| {
+        let (head, text) = part.split_once('\n').expect("a program follows its name");
+        let mut words = head.split(' ').map(str::to_owned);
+        let (name, derived) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let wrt = words.next().unwrap_or_default().split(',').filter_map(|i| i.parse().ok()).collect();
+        Workload { name, derived, wrt, recipes: words.collect(), text: text.to_owned() }
+    });
+    programs.collect()
+}
+
+impl Workload {
+    fn primal(&self) -> Result<Arc<Function>> {
+        Ok(Program::from_stablehlo(&self.text)?.main().clone())
+    }
+
+    fn derive(&self, f: &Arc<Function>) -> Result<Function> {
+        let (ad, wrt) = (AdContext::default(), self.wrt.iter().map(|&i| f.params()[i]).collect::<Vec<Val>>());
+        let derived = match self.derived.as_str() {
+            "value" => (**f).clone(),
+            "hvp" => hvp(&ad, f, &wrt)?,
+            "hessian" => hessian(&ad, f, &wrt)?,
+            _ => grad(&ad, f, &wrt)?,
+        };
+        Ok(simplify(&derived))
+    }
+
+    /// What is timed.
+    fn ready(&self, inputs: &[Array]) -> Result<Box<dyn Fn() -> Result<Vec<Tensor>> + '_>> {
+        let inputs: Vec<Tensor> = inputs.iter().map(Tensor::from).collect();
+        if self.derived == "first_gradient" {
+            return Ok(Box::new(move || {
+                let f = Arc::new(self.derive(&self.primal()?)?);
+                cotangent::compile(&f)?.run_tensors(inputs.iter().cloned())
+            }));
+        }
+        let program = cotangent::compile(&Arc::new(self.derive(&self.primal()?)?))?;
+        Ok(Box::new(move || program.run_tensors(inputs.iter().cloned())))
+    }
+
+    /// Inputs of the kinds that the workload names.
+    fn inputs(&self) -> Result<Vec<Array>> {
+        let f = self.primal()?;
+        let types: Vec<Type> = f.params().iter().map(|&p| f.ty(p).clone()).collect();
+        let directions = self.wrt.iter().map(|&i| types[i].clone());
+        let mut state = 1u64;
+        types.iter().cloned().chain(directions).zip(&self.recipes).map(|(t, r)| input(&t, r, &mut state)).collect()
+    }
+}
+
+/// A number of mean 0 and variance 1, near enough to normal: the sum of twelve uniform ones.
+fn normal(state: &mut u64) -> f64 {
+    (0..12).map(|_| uniform(state)).sum::<f64>() - 6.0
+}
+
+/// The next number in [0, 1) of a linear congruential generator.
+fn uniform(state: &mut u64) -> f64 {
+    *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+    (*state >> 11) as f64 / (1u64 << 53) as f64
+}
+
+fn input(t: &Type, recipe: &str, state: &mut u64) -> Result<Array> {
+    let shape = t.shape.as_const().unwrap_or_default();
+    let n: usize = shape.iter().product();
+    let (kind, number) = recipe.split_once(':').unwrap_or((recipe, ""));
+    let number: f64 = number.parse().unwrap_or(1.0);
+    let x: Vec<f64> = match kind {
+        "value" => vec![number; n],
+        "grid" => (0..n).map(|i| 4.0 * i as f64 / n as f64 - 2.0).collect(),
+        "uniform" => (0..n).map(|_| uniform(state)).collect(),
+        "labels" => (0..n).map(|_| (uniform(state) * number).floor()).collect(),
+        "positive" => positive(&shape, state),
+        _ => (0..n).map(|_| normal(state) * number).collect(),
+    };
+    match t.dtype {
+        DType::F32 => Array::from_vec(shape, x.into_iter().map(|x| x as f32).collect()),
+        DType::I32 => Array::from_vec(shape, x.into_iter().map(|x| x as i32).collect()),
+        _ => Array::from_vec(shape, x),
+    }
+}
+
+/// Symmetric positive definite matrices: the identity and a product with its own transpose.
+fn positive(shape: &[usize], state: &mut u64) -> Vec<f64> {
+    let n = shape[shape.len() - 1];
+    let count: usize = shape.iter().product::<usize>() / (n * n);
+    let mut out = Vec::with_capacity(count * n * n);
+    for _ in 0..count {
+        let a: Vec<f64> = (0..n * n).map(|_| normal(state)).collect();
+        for (i, row) in a.chunks(n).enumerate() {
+            out.extend(a.chunks(n).enumerate().map(|(j, other)| {
+                let dot: f64 = row.iter().zip(other).map(|(x, y)| x * y).sum();
+                dot / n as f64 + f64::from(u8::from(i == j))
+            }));
+        }
+    }
+    out
+}
+
+/// Times of one call, in seconds; as many calls to a sample as take two milliseconds.
+fn samples(run: &dyn Fn() -> Result<Vec<Tensor>>, budget: Duration) -> Result<Vec<f64>> {
+    let (mut times, mut calls, start) = (Vec::new(), 1usize, Instant::now());
+    while start.elapsed() < budget || times.len() < 3 {
+        let t = Instant::now();
+        for _ in 0..calls {
+            black_box(run()?);
+        }
+        let t = t.elapsed().as_secs_f64();
+        if t < 0.002 && calls < 1_000_000 {
+            calls = (calls + 1).max((calls as f64 * (0.0022 / t.max(1e-9)).min(10.0)) as usize);
+            times.clear();
+            continue;
+        }
+        times.push(t / calls as f64);
+    }
+    Ok(times)
+}
+
+/// Answers what `compare.py` asks, until its input ends.
+fn serve(all: &[Workload]) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "cotangent {}", env!("CARGO_PKG_VERSION"))?;
+    out.flush()?;
+    let mut ready: Option<(&str, Box<dyn Fn() -> Result<Vec<Tensor>> + '_>)> = None;
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        let mut words = line.split('\t');
+        let mut word = || words.next().unwrap_or_default();
+        let (name, inputs, results, budget) = (word(), word(), word(), word());
+        let budget = Duration::from_secs_f64(budget.parse().unwrap_or(0.2));
+        let mut answer = || -> Result<Vec<f64>> {
+            let w = all
+                .iter()
+                .find(|w| w.name == name)
+                .ok_or_else(|| Error::new(Code::Input, format!("no workload {name}")))?;
+            let run = match ready.take() {
+                Some((at, run)) if at == name => run,
+                _ => {
+                    let mut arrays = npz::read(inputs)?;
+                    // x0, x1, ... x10: by number.
+                    arrays.sort_by_key(|(name, _)| name[1..].parse::<usize>().unwrap_or_default());
+                    let inputs: Vec<Array> = arrays.into_iter().map(|(_, a)| a).collect();
+                    let run = w.ready(&inputs)?;
+                    let y = run()?.into_iter().enumerate();
+                    let y: Result<Vec<_>> = y.map(|(i, t)| Ok((format!("y{i}"), t.into_array()?))).collect();
+                    npz::write(results, &y?)?;
+                    run
+                }
+            };
+            let times = samples(&*run, budget)?;
+            ready = Some((&w.name, run));
+            Ok(times)
+        };
+        match answer() {
+            Ok(times) => {
+                let times: Vec<String> = times.iter().map(|t| format!("{t:.9}")).collect();
+                writeln!(out, "ok\t{}", times.join("\t"))?;
+            }
+            Err(e) => writeln!(out, "error\t{}", e.to_string().replace(['\n', '\t'], " "))?,
+        }
+        out.flush()?;
+    }
+    Ok(())
+}
+
+fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let all = workloads();
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if args.iter().any(|a| a == "--serve") {
+        return Ok(serve(&all)?);
+    }
+    let part = args.iter().find(|a| !a.starts_with("--")).map_or("", String::as_str);
+    for w in all.iter().filter(|w| w.name.contains(part)) {
+        let timed = w.inputs().and_then(|x| samples(&*w.ready(&x)?, Duration::from_millis(400)));
+        match timed {
+            Ok(mut times) => {
+                times.sort_unstable_by(f64::total_cmp);
+                println!(
+                    "{:32} median {:12.2} us   least {:12.2} us",
+                    w.name,
+                    times[times.len() / 2] * 1e6,
+                    times[0] * 1e6
+                );
+            }
+            Err(e) => println!("{:32} {e}", w.name),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! What a profile says of a program: its steps are the program's, its counts are right.
+
+use cotangent_core::transform::Session;
+use cotangent_core::{Array, Builder, DType, Dim, Emit, Function, Type};
+use cotangent_cpu::profile::{Machine, steps};
+use cotangent_cpu::{Tensor, compile};
+use std::sync::Arc;
+
+/// `sum(exp(x) x) + sum(x xᵀ)`, x a square matrix.
+fn program() -> Function {
+    let b = Builder::new("f", Session::default());
+    let n = Dim::sym("n");
+    let x = b.param(Type::new(DType::F32, vec![n.clone(), n]), Some("x"));
+    let cx: &dyn Emit = &b;
+    let chain = cx.reduce_sum(cx.mul(cx.exp(x), x), &[0, 1]);
+    let product = cx.reduce_sum(cx.matmul(x, cx.transpose(x, &[1, 0])), &[0, 1]);
+    let y = cx.add(chain, product);
+    b.finish(&[y]).unwrap()
+}
+
+#[test]
+fn steps_hold_every_equation_once_and_read_what_is_there() {
+    let f = program();
+    let (mut made, mut seen) = (f.params().to_vec(), Vec::new());
+    for step in steps(&f) {
+        assert!(step.reads.iter().all(|v| made.contains(v)), "{step:?} of\n{f:?}");
+        made.extend(&step.writes);
+        seen.extend(step.equations);
+    }
+    assert!(f.results().iter().all(|v| made.contains(v)));
+    seen.sort_unstable();
+    assert!(seen.windows(2).all(|w| w[0] < w[1]), "an equation runs twice: {seen:?}");
+    assert_eq!(seen.len(), f.eqns().len(), "{f:?}");
+}
+
+#[test]
+fn a_profile_counts_with_the_sizes_at_hand() {
+    let f = Arc::new(program());
+    let program = compile(&f).unwrap();
+    let n = 24;
+    let x = Tensor::from(&Array::from_vec([n, n], vec![0.5f32; n * n]).unwrap());
+    let p = program.profile(std::slice::from_ref(&x), 3).unwrap();
+    assert_eq!(p.steps.len(), steps(&f).len());
+    assert!(p.total >= p.steps.iter().map(|s| s.time).min().unwrap());
+    let named =
+        |name: &str| p.steps.iter().find(|s| s.step.equations.iter().any(|&e| f.eqns()[e].op.name() == name)).unwrap();
+    assert_eq!(named("dot_general").cost.flops, 2.0 * (n * n * n) as f64);
+    // The chain and its sum are one step: x is read once and a number is written.
+    assert_eq!(named("exp").cost.bytes, (4 * n * n + 4) as f64);
+    let machine = Machine::measure();
+    assert!(machine.copies.iter().all(|(_, speed)| *speed > 0.0));
+    let (arithmetic, bandwidth) = machine.share(named("dot_general"));
+    assert!(arithmetic > 0.0 && bandwidth > 0.0);
+}
