@@ -239,11 +239,9 @@ fn select_and_scatter(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let w = windows(op, rank)?;
     let pad = paddings(op, &["padding"], rank)?;
     let scatter = f.scalar_body(scatter, &[source])?;
-    let (Some(Fold::Binary(Binary::Add)), Some(shape), Some(counts)) =
-        (scatter.fold(0), ty.shape.as_const(), from.shape.as_const())
-    else {
-        bail!(UnknownOperation, "`{}` is supported where it adds, on known extents", op.name)
-    };
+    if scatter.fold(0) != Some(Fold::Binary(Binary::Add)) {
+        bail!(UnknownOperation, "`{}` is supported where it adds", op.name)
+    }
     let chooses = f.scalar_body(select, &[x])?;
     // The first element that is not exceeded: the first at which the operand is the extremum of its window.
     let extremum = match chooses.compares() {
@@ -264,6 +262,9 @@ fn select_and_scatter(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
         let added = cx.op(SelectWindow { gather: false, first: true, sliding, window }, &[x, best, source]);
         return one(cx.add(cx.broadcast_in_dim(init, &ty.shape, &[]), added));
     }
+    let (Some(shape), Some(counts)) = (ty.shape.as_const(), from.shape.as_const()) else {
+        bail!(UnknownOperation, "`{}` that selects by this body is supported on known extents", op.name)
+    };
     let (low, high): (Vec<i64>, Vec<i64>) = pad.iter().copied().unzip();
     let none = vec![0; rank];
     let padded = cx.pad_zeros(x, &low, &high, &none);

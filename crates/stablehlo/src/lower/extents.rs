@@ -2,7 +2,7 @@
 //! dimensions, so that dynamic shapes become symbolic ones.
 
 use super::frame::Frame;
-use cotangent_core::ops::{Binary, Value};
+use cotangent_core::ops::{Binary, Comparison, Value};
 use cotangent_core::{Dim, Op, Scalar, Val};
 
 /// `plus - minus`: numbers on the way to an extent may be negative.
@@ -48,7 +48,7 @@ enum Step {
     Joined,
     Taken(usize, usize, usize),
     Repeated(usize),
-    Corrected,
+    Chosen,
     Computed(Binary),
 }
 
@@ -104,10 +104,20 @@ impl Frame<'_> {
                 d if d.len() == n => Some(d.to_vec()),
                 _ => None,
             },
-            // A quotient or a remainder that is corrected where the dividend is negative: an extent is not.
-            Step::Corrected => {
+            Step::Chosen => {
+                let compared = |op: &Op, x: &[Val]| match op {
+                    Op::Compare(c) => Some((c.0, [x[0], x[1]])),
+                    _ => None,
+                };
+                if let Some((c, sides)) = self.with_def(x[0], compared).flatten() {
+                    let mut side = |v| self.follow(v, steps, false)?.first()?.as_const();
+                    if let (Some(a), Some(b)) = (side(sides[0]), side(sides[1])) {
+                        return self.follow(x[if holds(c, a, b) { 1 } else { 2 }], steps, bind);
+                    }
+                }
+                // A quotient or a remainder that is corrected where the dividend is negative: an extent is not.
                 let divided = |op: &Op, _: &[Val]| matches!(op, Op::Binary(Binary::Div | Binary::Rem));
-                if self.with_def(x[2], divided)? { of(2) } else { None }
+                if self.with_def(x[2], divided)? { self.follow(x[2], steps, bind) } else { None }
             }
             Step::Computed(b) => of(0)?.into_iter().zip(of(1)?).map(|(a, c)| compute(b, a, c)).collect(),
         }
@@ -127,7 +137,7 @@ fn step(op: &Op, n: usize) -> Option<Step> {
         }),
         Op::Convert(_) | Op::Reshape(_) => Step::Same,
         Op::Concatenate(c) if c.axis == 0 => Step::Joined,
-        Op::Select(_) => Step::Corrected,
+        Op::Select(_) => Step::Chosen,
         Op::BroadcastInDim(_) => Step::Repeated(n),
         Op::Slice(s) => match (&s.start[..], &s.limit[..], &s.stride[..]) {
             ([a], [b], [by]) => Step::Taken(a.as_const()?, b.as_const()?, *by),
@@ -136,6 +146,17 @@ fn step(op: &Op, n: usize) -> Option<Step> {
         Op::Binary(b) => Step::Computed(*b),
         _ => return None,
     })
+}
+
+fn holds(c: Comparison, a: i128, b: i128) -> bool {
+    match c {
+        Comparison::Eq => a == b,
+        Comparison::Ne => a != b,
+        Comparison::Lt => a < b,
+        Comparison::Le => a <= b,
+        Comparison::Gt => a > b,
+        Comparison::Ge => a >= b,
+    }
 }
 
 fn compute(op: Binary, a: Signed, b: Signed) -> Option<Signed> {

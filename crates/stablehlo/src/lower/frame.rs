@@ -87,15 +87,18 @@ impl<'t> Frame<'t> {
     /// types.
     pub fn region(&self, name: &str, region: &Region<'_>, captures: &[Id], args: &[Type]) -> Result<Function> {
         let (b, scope) = (self.b.nested(name), Scope::new(region));
-        let frame = Frame { lowering: self.lowering, b, scope, alone: true, named: RefCell::default() };
+        let frame = Frame { lowering: self.lowering, b, scope, alone: self.alone, named: RefCell::default() };
         let mut known = Vec::new();
         for &c in captures {
             let outside = self.value(c)?;
             let v = frame.b.param(self.cx().ty(outside), None);
             frame.scope.borrow_mut().captured.insert(c, v);
-            if self.cx().ty(outside).rank() <= 1 {
-                let open = |d: &Vec<Dim>| d.iter().any(|d| d.as_const().is_none());
-                known.extend(self.extents(outside).filter(open).map(|d| (c, v, d)));
+            // Extents, and lists of numbers that may be part of a shape.
+            let rank = self.cx().ty(outside).rank();
+            let useful = |d: &Vec<Dim>| d.iter().any(|d| d.as_const().is_none()) || rank == 1;
+            let negative = || self.numbers(outside).is_some_and(|n| n.iter().any(|&n| n < 0));
+            if rank <= 1 {
+                known.extend(self.extents(outside).filter(|d| useful(d) && !negative()).map(|d| (c, v, d)));
             }
         }
         if region.args.len() != args.len() {
