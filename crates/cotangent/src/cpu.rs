@@ -7,6 +7,14 @@ pub use cotangent_cpu::kernel::{Kernel, Operands, Results};
 pub use cotangent_cpu::profile::{Machine, Profile, StepInfo, StepProfile, steps};
 
 /// Runs programs on the processor: how many threads, and the kernels of extension operations. Cheap to clone.
+///
+/// ```
+/// use cotangent::cpu::{CpuBackend, Results};
+/// let mut backend = CpuBackend::new();
+/// // The kernel of an extension operation `twice.v1`, chosen by operand types: here the operand as it is.
+/// backend.register_kernel("twice.v1", |_, _| Ok(Box::new(|_, x| Ok(x.into_iter().collect::<Results>()))));
+/// assert_eq!(backend.threads(), None);
+/// ```
 #[derive(Clone, Default)]
 pub struct CpuBackend {
     executor: Executor,

@@ -78,6 +78,17 @@ pub fn einsum_by(spec: &str, operands: &[&TracedTensor], strategy: Strategy) -> 
 }
 
 /// `[&a, &b].einsum("ij,jk->ik")` on eager tensors.
+///
+/// ```
+/// use cotangent::einsum::EagerEinsumExt;
+/// use cotangent::{EagerRuntime, Tensor};
+/// let rt = EagerRuntime::new();
+/// let a = rt.variable_from(Tensor::from_vec_row_major([2, 2], vec![1.0, 2.0, 3.0, 4.0])?)?;
+/// let trace = [&a].einsum("ii->")?;
+/// trace.backward()?;
+/// assert_eq!(a.grad()?.unwrap().to_vec::<f64>()?, [1.0, 0.0, 0.0, 1.0]);
+/// # Ok::<(), cotangent::ad::Error>(())
+/// ```
 pub trait EagerEinsumExt {
     /// The sum of products that `spec` says.
     fn einsum(&self, spec: &str) -> ad::Result<EagerTensor>;
@@ -116,6 +127,17 @@ impl EagerEinsumExt for [EagerTensor] {
 }
 
 /// `compiler.einsum(spec, &[&a, &b])` on traced tensors.
+///
+/// ```
+/// use cotangent::einsum::GraphCompilerEinsumExt;
+/// use cotangent::{GraphCompiler, GraphExecutor, TracedTensor};
+/// let a = TracedTensor::from_vec_row_major([2, 2], vec![1.0, 2.0, 3.0, 4.0]);
+/// let compiler = GraphCompiler::new();
+/// let y = compiler.einsum("ij,kj->ik", &[&a, &a])?;
+/// let y = GraphExecutor::default().run(&compiler.compile(&y)?)?;
+/// assert_eq!(y.to_vec::<f64>()?, [5.0, 11.0, 11.0, 25.0]);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
 pub trait GraphCompilerEinsumExt {
     /// The sum of products that `spec` says.
     ///

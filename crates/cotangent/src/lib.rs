@@ -38,6 +38,16 @@ pub use cotangent_cpu::Program as Executable;
 use std::sync::Arc;
 
 /// Compiles a function: once, for every size that its types admit.
+///
+/// ```
+/// use cotangent::{Array, Builder, DType, Emit, Type};
+/// let b = Builder::new("f", Default::default());
+/// let x = b.param(Type::scalar(DType::F64), Some("x"));
+/// let y = (&b as &dyn Emit).square(x);
+/// let f = cotangent::compile(&b.finish(&[y])?.into())?;
+/// assert_eq!(f.run(&[Array::scalar(3.0)])?[0], Array::scalar(9.0));
+/// # Ok::<(), cotangent::Error>(())
+/// ```
 pub fn compile(f: &Arc<Function>) -> Result<Executable> {
     cotangent_cpu::compile(f)
 }
@@ -45,6 +55,15 @@ pub fn compile(f: &Arc<Function>) -> Result<Executable> {
 /// Runs a function on arrays, once.
 ///
 /// Symbols of its types are bound by the arguments; an argument of the wrong type is an error that names it.
+///
+/// ```
+/// use cotangent::{Array, Builder, DType, Emit, Type};
+/// let b = Builder::new("f", Default::default());
+/// let x = b.param(Type::scalar(DType::F64), Some("x"));
+/// let y = (&b as &dyn Emit).sqrt(x);
+/// assert_eq!(cotangent::run(&b.finish(&[y])?.into(), &[Array::scalar(9.0)])?[0], Array::scalar(3.0));
+/// # Ok::<(), cotangent::Error>(())
+/// ```
 pub fn run(f: &Arc<Function>, args: &[Array]) -> Result<Vec<Array>> {
     compile(f)?.run(args)
 }

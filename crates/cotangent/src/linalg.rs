@@ -92,6 +92,8 @@ macro_rules! functions {
         $make! {
             "The lower triangular factor `L` of the Hermitian part, `L Lᴴ = (A + Aᴴ) / 2`."
                 cholesky [] () 1 |cx, x| [cx.cholesky(x[0])];
+            "As `cholesky`, and whether there is a factor, for each matrix: where not it is NaN, and nothing is an error."
+                cholesky_ex [] () 2 |cx, x| cx.cholesky_ex(x[0]);
             "The solution of a triangular system; `self` is the triangular matrix."
                 triangular_solve [b] (how: TriangularSolve) 1 |cx, x| [cx.triangular_solve(x[0], x[1], how)];
             "`P`, `L`, `U` with `A[P, :] = L U` (partial pivoting); `P` as row numbers (`i32`)."
@@ -175,6 +177,17 @@ fn of_each(cx: &dyn Emit, w: Val, f: &dyn Fn(&TracedTensor) -> TracedTensor) -> 
 macro_rules! traced {
     ($($doc:literal $name:ident [$($b:ident)?] ($($p:ident: $t:ty),*) $n:tt |$cx:ident, $x:ident| $write:expr;)*) => {
         /// Linear algebra on traced tensors. Wrong shapes are errors at once; wrong data is NaN when the program runs.
+        ///
+        /// ```
+        /// use cotangent::{TracedTensor, linalg::TracedTensorLinalgExt};
+        /// let a = TracedTensor::from_vec_row_major([2, 2], vec![2.0, 1.0, 1.0, 3.0]);
+        /// let (l, ok) = a.cholesky_ex()?;
+        /// assert!(ok.to_tensor()?.item::<bool>()?);
+        /// assert_eq!(l.matmul(&l.adjoint()?)?.to_tensor()?.shape(), [2, 2]);
+        /// let (_, w, _) = a.svd()?;
+        /// assert!((w.sum().to_tensor()?.item::<f64>()? - 5.0).abs() < 1e-12);
+        /// # Ok::<(), cotangent::Error>(())
+        /// ```
         pub trait TracedTensorLinalgExt {
             $(#[doc = $doc]
             fn $name(&self, $($b: &TracedTensor,)? $($p: $t),*) -> Result<results!($n TracedTensor)>;)*

@@ -88,6 +88,14 @@ struct Header {
 }
 
 /// Reads the bytes of a `.npy` file. Nothing is allocated beyond the size of the input.
+///
+/// ```
+/// use cotangent::{Array, npy};
+/// let a = Array::from_vec([2, 2], vec![1.0f32, 2.0, 3.0, 4.0])?;
+/// assert_eq!(npy::from_bytes(&npy::to_bytes(&a))?, a);
+/// assert!(npy::from_bytes(b"not an array").is_err());
+/// # Ok::<(), cotangent::Error>(())
+/// ```
 pub fn from_bytes(bytes: &[u8]) -> Result<Array> {
     let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| bad("the magic bytes are missing"))?;
     let (version, rest) = rest.split_first_chunk::<2>().ok_or_else(|| bad("it ends in the header"))?;

@@ -8,6 +8,13 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 /// Named arrays, in the order of the file.
+///
+/// ```
+/// use cotangent::{Array, npz};
+/// let all: npz::Arrays = vec![("x".into(), Array::vector(vec![1.0, 2.0])), ("n".into(), Array::scalar(3i64))];
+/// assert_eq!(npz::from_bytes(&npz::to_bytes(&all)?)?, all);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
 pub type Arrays = Vec<(String, Array)>;
 
 /// An archive may not unpack to more than this many bytes (8 GiB): a small file could claim anything.

@@ -9,6 +9,14 @@ use safetensors::{Dtype, SafeTensors, serialize};
 use std::path::Path;
 
 /// Named arrays, in the order of their names.
+///
+/// ```
+/// use cotangent::{Array, safetensors};
+/// let all: safetensors::Arrays = vec![("b".into(), Array::scalar(1i64)), ("a".into(), Array::scalar(true))];
+/// let names: Vec<_> = safetensors::from_bytes(&safetensors::to_bytes(&all)?)?.into_iter().map(|a| a.0).collect();
+/// assert_eq!(names, ["a", "b"]);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
 pub type Arrays = Vec<(String, Array)>;
 
 const NAMES: [(DType, Dtype); 14] = [

@@ -4,6 +4,18 @@ use crate::traced::{here, record};
 use crate::{EagerTensor, Emit, TracedTensor, Val};
 
 /// A tensor whose operations are written through the core's emitter; functions over it serve traced and eager programs.
+///
+/// ```
+/// use cotangent::{EagerRuntime, Tensor, TracedTensor, Write};
+/// /// For traced and for eager tensors.
+/// fn gelu<T: Write>(x: &T) -> Result<T, T::Error> {
+///     T::write_one(&[x], |cx, x| cx.gelu(x[0]))
+/// }
+/// let traced = gelu(&TracedTensor::scalar(1.0))?.to_tensor()?;
+/// let eager = gelu(&EagerRuntime::new().constant_from(Tensor::scalar(1.0))?)?.to_tensor()?;
+/// assert!(traced.same_bits(&eager));
+/// # Ok::<(), cotangent::Error>(())
+/// ```
 pub trait Write: Sized {
     /// What goes wrong.
     type Error: std::fmt::Debug;

@@ -1,11 +1,14 @@
-//! Operations with bodies: programs that are compiled once and run inside.
+//! Operations with bodies, programs that are compiled once and run inside; and values under a condition.
 
+use crate::element::pick;
 use crate::executor::Compiler;
 use crate::kernel::{Kernel, Operands, Sizes};
 use crate::movement::integer;
 use crate::program::Program;
-use cotangent_core::ops::{Call, Require, Switch};
-use cotangent_core::{Function, Result, Type, bail};
+use crate::tensor::Tensor;
+use cotangent_core::ops::{Call, Guard, Switch};
+use cotangent_core::{C64, C128, DType, Function, Result, Type, bail, bf16, f16};
+use smallvec::smallvec;
 use std::sync::Arc;
 
 /// A function applied: the symbols of its parameters are its own.
@@ -37,12 +40,45 @@ pub(crate) fn switch(cx: &Compiler<'_>, s: &Switch) -> Result<Kernel> {
     }))
 }
 
-/// Values, if a condition holds.
-pub(crate) fn require(r: &Require) -> Kernel {
-    let r = r.clone();
-    Box::new(move |_, mut x: Operands| {
-        let (ok, measure) = (x.remove(0).into_array()?, x.remove(0).into_array()?);
-        r.check(&ok, &measure)?;
-        Ok(x.into_iter().collect())
-    })
+/// NaN where the condition does not hold.
+pub(crate) fn guard(g: &Guard, dtype: DType) -> Kernel {
+    let g = g.clone();
+    pick!(dtype, T => Box::new(move |_, x: Operands| {
+        let mut x = x.into_iter();
+        let (x, ok, measure) = (x.next().expect("values"), x.next().expect("a condition"), x.next());
+        let ok = ok.into_dense()?;
+        let ok = ok.as_slice::<bool>().expect("dense booleans");
+        if ok.iter().all(|&ok| ok) {
+            return Ok(smallvec![x]);
+        }
+        if g.always_fails() {
+            return Err(g.error(measure.map(Tensor::into_array).transpose()?.as_ref()));
+        }
+        let each = (x.numel() / ok.len().max(1)).max(1);
+        let x = x.into_dense()?;
+        let y = Tensor::build::<T>(x.shape().into(), |y| {
+            y.copy_from_slice(x.as_slice().expect("dense, and of this type"));
+            let bad = y.chunks_exact_mut(each).zip(ok).filter(|(_, ok)| !**ok);
+            bad.for_each(|(part, _)| part.fill(Nan::NAN));
+        })?;
+        Ok(smallvec![y])
+    }); F16 f16, BF16 bf16, F32 f32, F64 f64, C64 C64, C128 C128)
+}
+
+/// Types that have a NaN.
+trait Nan {
+    const NAN: Self;
+}
+
+macro_rules! nan {
+    ($($t:ty = $nan:expr;)*) => {$(impl Nan for $t { const NAN: $t = $nan; })*};
+}
+
+nan! {
+    f16 = f16::NAN;
+    bf16 = bf16::NAN;
+    f32 = f32::NAN;
+    f64 = f64::NAN;
+    C64 = C64::new(f32::NAN, f32::NAN);
+    C128 = C128::new(f64::NAN, f64::NAN);
 }

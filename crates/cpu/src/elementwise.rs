@@ -8,7 +8,7 @@ use crate::convert::{Source, Target};
 use crate::element::{Pair, Plain, Real, Whole, for_pair, for_real, for_whole};
 use crate::rows::{self, Row};
 use cotangent_core::dtype::Kind;
-use cotangent_core::ops::{Binary, Comparison, Op, Unary};
+use cotangent_core::ops::{Binary, Comparison, Op, SpecialFn, Unary};
 use cotangent_core::{C64, C128, DType, bf16, f16};
 use cotangent_kernels::simd::Level;
 use cotangent_kernels::tile::kernels::{self, Arithmetic, Map, Zip};
@@ -39,7 +39,12 @@ pub(crate) fn is_elementwise(op: &Op, dtype: DType) -> bool {
         | Op::Select(_)
         | Op::Complex(_)
         | Op::IntegerPow(_)
-        | Op::Polygamma(_) => true,
+        | Op::Polygamma(_)
+        | Op::BesselIe(_)
+        | Op::Special(_)
+        | Op::Betainc(_)
+        | Op::ReducePrecision(_) => true,
+        Op::Bitcast(b) => b.to.size() == dtype.size(),
         _ => false,
     }
 }
@@ -177,6 +182,28 @@ impl Lowering {
                 let row = for_real!(x[0].1, T => rows::polygamma::<T>(p.order.into()));
                 self.row(row, x[0].1, &[x[0].0])
             }
+            Op::BesselIe(b) => {
+                let row = for_real!(x[0].1, T => rows::bessel_ie::<T>(b.order.into()));
+                self.row(row, x[0].1, &[x[0].0])
+            }
+            Op::Special(s) => {
+                let row = for_real!(x[0].1, T => match s.f {
+                    SpecialFn::Igamma => rows::igamma::<T>(s.order.into()),
+                    SpecialFn::Igammac => rows::igammac::<T>(s.order.into()),
+                    SpecialFn::GammaDensity => rows::gamma_density::<T>(s.order.into()),
+                    SpecialFn::Zeta => rows::zeta::<T>(s.order.into()),
+                });
+                self.row(row, x[0].1, &[x[0].0, x[1].0])
+            }
+            Op::Betainc(b) => {
+                let row = for_real!(x[0].1, T => rows::betainc::<T>(rows::packed(b.a, b.b)));
+                self.row(row, x[0].1, &[x[0].0, x[1].0, x[2].0])
+            }
+            Op::ReducePrecision(p) => {
+                let row = for_real!(x[0].1, T => rows::reduce_precision::<T>(rows::packed(p.exponent, p.mantissa)));
+                self.row(row, x[0].1, &[x[0].0])
+            }
+            Op::Bitcast(b) => self.step(kernels::copy(b.to.size()), b.to, &[x[0].0]),
             op => unreachable!("{op:?} is not elementwise"),
         }
     }

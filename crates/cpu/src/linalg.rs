@@ -4,7 +4,7 @@ use crate::convert::convert;
 use crate::element::{Plain, pick};
 use crate::kernel::{Kernel, Operands, Results, kernel};
 use crate::tensor::{Extents, Tensor};
-use cotangent_core::ops::{ANCHOR, Eig, Eigh, Guard, Qr, Svd, TriangularSolve, Turn, eig_order};
+use cotangent_core::ops::{ANCHOR, Eig, Eigh, Qr, Svd, TriangularSolve, Turn, eig_order};
 use cotangent_core::{C128, DType, Env, Result};
 use cotangent_kernels::linalg::{self, Field, Shape, Triangle};
 use cotangent_kernels::parallel::chunks;
@@ -276,43 +276,6 @@ pub(crate) fn eig(f: &Eig, dtype: DType) -> Kernel {
         }
         Ok(y)
     }))
-}
-
-/// NaN where the condition does not hold.
-pub(crate) fn guard(_: &Guard, dtype: DType) -> Kernel {
-    crate::element::pick!(dtype, T => kernel(move |_, [x, ok]| {
-        let ok = ok.into_dense()?;
-        let ok = ok.as_slice::<bool>().expect("dense booleans");
-        if ok.iter().all(|&ok| ok) {
-            return Ok(x);
-        }
-        let each = (x.numel() / ok.len().max(1)).max(1);
-        let x = x.into_dense()?;
-        Tensor::build::<T>(x.shape().into(), |y| {
-            y.copy_from_slice(slice(&x));
-            let bad = y.chunks_exact_mut(each).zip(ok).filter(|(_, ok)| !**ok);
-            bad.for_each(|(part, _)| part.fill(Nan::NAN));
-        })
-    }); F16 cotangent_core::f16, BF16 cotangent_core::bf16, F32 f32, F64 f64, C64 cotangent_core::C64,
-        C128 cotangent_core::C128)
-}
-
-/// Types that have a NaN.
-trait Nan {
-    const NAN: Self;
-}
-
-macro_rules! nan {
-    ($($t:ty = $nan:expr;)*) => {$(impl Nan for $t { const NAN: $t = $nan; })*};
-}
-
-nan! {
-    cotangent_core::f16 = cotangent_core::f16::NAN;
-    cotangent_core::bf16 = cotangent_core::bf16::NAN;
-    f32 = f32::NAN;
-    f64 = f64::NAN;
-    cotangent_core::C64 = cotangent_core::C64::new(f32::NAN, f32::NAN);
-    C128 = C128::new(f64::NAN, f64::NAN);
 }
 
 /// A kernel of one operand and several results.

@@ -24,7 +24,11 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type]) -> Result<Kernel> {
         | Op::Select(_)
         | Op::Complex(_)
         | Op::IntegerPow(_)
-        | Op::Polygamma(_) => fused::alone(op, &x.iter().map(|t| t.dtype).collect::<Vec<_>>()).kernel(),
+        | Op::Polygamma(_)
+        | Op::BesselIe(_)
+        | Op::Special(_)
+        | Op::Betainc(_)
+        | Op::ReducePrecision(_) => fused::alone(op, &x.iter().map(|t| t.dtype).collect::<Vec<_>>()).kernel(),
         Op::Convert(c) => convert::convert(c.to),
         Op::Constant(c) => generate::constant(c)?,
         Op::Iota(i) => generate::iota(i),
@@ -55,7 +59,6 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type]) -> Result<Kernel> {
         Op::Scan(s) => loops::scan(cx, s)?,
         Op::While(w) => loops::while_loop(cx, w)?,
         Op::LinearSolve(l) => control::inside(cx, &l.solve)?,
-        Op::Require(r) => control::require(r),
         Op::Reverse(r) => movement::reverse(&r.axes),
         Op::Slice(s) => movement::slice(s),
         Op::Pad(p) => movement::pad(p, x[0].dtype),
@@ -75,15 +78,15 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type]) -> Result<Kernel> {
         Op::Eigh(f) => linalg::eigh(f, x[0].dtype),
         Op::Svd(f) => linalg::svd(f, x[0].dtype),
         Op::Eig(f) => linalg::eig(f, x[0].dtype),
-        Op::Guard(g) => linalg::guard(g, x[0].dtype),
+        Op::Guard(g) => control::guard(g, x[0].dtype),
         Op::Extension(p) => match cx.executor.kernel(&**p, x)? {
             Some(kernel) => kernel,
             None => evaluated(op),
         },
-        // By their meaning: these have no kernel of their own.
-        Op::BesselIe(_) | Op::Special(_) | Op::Betainc(_) | Op::Bitcast(_) | Op::ReducePrecision(_) | Op::Count(_) => {
-            evaluated(op)
-        }
+        Op::Bitcast(b) if b.to.size() == x[0].dtype.size() => fused::alone(op, &[x[0].dtype]).kernel(),
+        Op::Bitcast(b) => movement::bitcast(b.to),
+        // By its meaning: it only counts.
+        Op::Count(_) => evaluated(op),
         Op::CustomJvp(c) => control::inside(cx, &c.body)?,
         Op::CustomVjp(c) => control::inside(cx, if c.saves { &c.fwd } else { &c.body })?,
         Op::CustomVjpLin(c) => lower(cx, &c.legal(&Session::default())?, x)?,

@@ -2,7 +2,7 @@
 
 use crate::element::{Bits, Whole, for_size, for_whole};
 use crate::kernel::{Kernel, Operands, Sizes, kernel};
-use crate::tensor::{Extents, Strides, Tensor, row_major};
+use crate::tensor::{Extents, Fresh, Strides, Tensor, row_major, volume};
 use cotangent_core::ops::{DynamicSlice, Pad, Slice};
 use cotangent_core::{DType, Dim, Result};
 use cotangent_kernels::copy::copy_region;
@@ -28,6 +28,26 @@ pub(crate) fn slice(s: &Slice) -> Kernel {
 pub(crate) fn reverse(axes: &[usize]) -> Kernel {
     let axes = axes.to_vec();
     kernel(move |_, [x]| Ok(axes.iter().fold(x, |x, &k| x.reverse(k))))
+}
+
+/// The same bytes as elements of another size: parts are a last axis, lowest first.
+pub(crate) fn bitcast(to: DType) -> Kernel {
+    kernel(move |_, [x]| {
+        let from = x.dtype().size();
+        let x = x.into_dense()?;
+        let mut shape = Extents::from_slice(x.shape());
+        match from / to.size() {
+            0 => drop(shape.pop()),
+            parts => shape.push(parts),
+        }
+        let y = Fresh::new(to, volume(&shape)?)?;
+        // SAFETY: both hold as many bytes, in memory of their own. Any bytes are elements of either type: the type rule
+        // admits no booleans here.
+        unsafe {
+            std::ptr::copy_nonoverlapping(x.first_ptr(), y.ptr(), x.numel() * from);
+            Ok(y.into_tensor(shape))
+        }
+    })
 }
 
 /// Operands one after the other.

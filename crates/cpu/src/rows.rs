@@ -4,6 +4,7 @@
 //! the bits are the reference's.
 
 use crate::element::{Pair, Real, Whole};
+use cotangent_core::ops::ReducePrecision;
 use cotangent_core::{C128, DType, math};
 use cotangent_kernels::tile::Kernel;
 
@@ -57,18 +58,23 @@ rows! {
     pair2[T: Pair](a: T, b: T) -> T, fn(C128, C128) -> C128, |f| T::of(f(a.to(), b.to()));
 }
 
+/// Rows whose function has a number: an exponent, an order, a format.
 macro_rules! numbered {
-    ($($(#[$doc:meta])* $name:ident [$bound:ident], |$x:ident, $n:ident| $value:expr;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident [$bound:ident] ($($x:ident),*), |$n:ident| $value:expr;)*) => {$(
         $(#[$doc])*
         pub(crate) fn $name<T: $bound>(number: i64) -> Row {
+            #[allow(unused_assignments, reason = "the index of the last operand is not read")]
             unsafe fn run<T: $bound>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
                 let $n = data as i64;
                 for i in 0..n {
-                    // SAFETY: the promise of `Run`: i < n.
-                    unsafe {
-                        let $x: T = x[0].cast::<T>().add(i).read();
-                        y.cast::<T>().add(i).write($value);
-                    }
+                    let mut k = 0;
+                    $(
+                        // SAFETY: the promise of `Run`: i < n.
+                        let $x: T = unsafe { x[k].cast::<T>().add(i).read() };
+                        k += 1;
+                    )*
+                    // SAFETY: as above.
+                    unsafe { y.cast::<T>().add(i).write($value) };
                 }
             }
             (Kernel::new(run::<T>), number as usize)
@@ -76,11 +82,39 @@ macro_rules! numbered {
     )*};
 }
 
+/// Two small numbers as one.
+pub(crate) fn packed(high: u32, low: u32) -> i64 {
+    (i64::from(high) << 32) | i64::from(low)
+}
+
+fn unpacked(n: i64) -> (u32, u32) {
+    ((n >> 32) as u32, n as u32)
+}
+
 numbered! {
     /// `x^n`
-    whole_power[Whole], |x, n| T::of(math::pow_int(x.to(), n.into()));
+    whole_power[Whole](x), |n| T::of(math::pow_int(x.to(), n.into()));
     /// `x^n`
-    pair_power[Pair], |x, n| T::of(math::complex::powi(x.to(), n));
+    pair_power[Pair](x), |n| T::of(math::complex::powi(x.to(), n));
     /// A derivative of digamma.
-    polygamma[Real], |x, n| T::of(math::polygamma(n as u32, x.to()));
+    polygamma[Real](x), |n| T::of(math::polygamma(n as u32, x.to()));
+    /// A scaled Bessel function.
+    bessel_ie[Real](x), |n| T::of(math::bessel_ie(n as u32, x.to()));
+    /// The lower incomplete gamma function, differentiated in its parameter.
+    igamma[Real](a, x), |n| T::of(math::igamma(false, n as u32, a.to(), x.to()));
+    /// The upper one.
+    igammac[Real](a, x), |n| T::of(math::igamma(true, n as u32, a.to(), x.to()));
+    /// The density of the gamma distribution, differentiated in its parameter.
+    gamma_density[Real](a, x), |n| T::of(math::gamma_density(n as u32, a.to(), x.to()));
+    /// The Hurwitz zeta function, differentiated in its exponent.
+    zeta[Real](a, x), |n| T::of(math::zeta(n as u32, a.to(), x.to()));
+    /// The incomplete beta function, differentiated in its parameters as often as two packed numbers say.
+    betainc[Real](a, b, x), |n| T::of(math::betainc(unpacked(n), a.to(), b.to(), x.to()));
+    /// Rounding to packed numbers of bits.
+    reduce_precision[Real](x), |n| T::of(rounded(n, x.to(), T::DTYPE));
+}
+
+fn rounded(format: i64, x: f64, dtype: DType) -> f64 {
+    let (exponent, mantissa) = unpacked(format);
+    ReducePrecision { exponent, mantissa }.round(x, dtype)
 }

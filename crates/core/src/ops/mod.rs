@@ -25,6 +25,7 @@ mod dot_general;
 mod dynamic_slice;
 mod fft;
 mod gather;
+mod guard;
 mod implicit;
 mod integer_pow;
 mod iota;
@@ -38,7 +39,6 @@ mod recurrence;
 mod reduce;
 mod reduce_precision;
 mod reduce_window;
-mod require;
 mod reshape;
 mod reverse;
 mod scan;
@@ -79,11 +79,12 @@ pub use dot_general::DotGeneral;
 pub use dynamic_slice::{DynamicSlice, DynamicUpdateSlice};
 pub use fft::{Fft, FftKind};
 pub use gather::Gather;
+pub use guard::Guard;
 pub use implicit::{Solution, Solver, Stopping};
 pub use integer_pow::IntegerPow;
 pub use iota::Iota;
 pub use linalg::{
-    ANCHOR, Cholesky, Count, Det, Eig, Eigh, Guard, Lu, Qr, Slogdet, Solve, Svd, TriangularSolve, Turn, eig_order,
+    ANCHOR, Cholesky, Count, Det, Eig, Eigh, Lu, Qr, Slogdet, Solve, Svd, TriangularSolve, Turn, eig_order,
 };
 pub use linear_solve::{Apply, LinearSolve};
 pub use pad::Pad;
@@ -92,7 +93,6 @@ pub use recurrence::LinearRecurrence;
 pub use reduce::{REDUCTIONS, Reduce, Reduction, ReductionDef};
 pub use reduce_precision::ReducePrecision;
 pub use reduce_window::ReduceWindow;
-pub use require::Require;
 pub use reshape::Reshape;
 pub use reverse::Reverse;
 pub use scan::Scan;
@@ -260,8 +260,6 @@ operations! {
     CustomVjpLin(CustomVjpLin),
     /// The solution of a linear system.
     LinearSolve(LinearSolve),
-    /// Values under a condition.
-    Require(Require),
 }
 
 /// What the text form says of an operation that is about to be built.
@@ -337,7 +335,7 @@ pub fn entries() -> Vec<Entry> {
         custom_jvp::entries(),
         custom_vjp::entries(),
         linear_solve::entries(),
-        require::entries(),
+        guard::entries(),
     ]
     .concat()
 }

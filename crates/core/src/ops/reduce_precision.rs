@@ -35,7 +35,8 @@ fn format(d: DType) -> (u32, u32) {
 }
 
 impl ReducePrecision {
-    fn round(self, x: f64, dtype: DType) -> f64 {
+    /// `x`, a number of this type, rounded.
+    pub fn round(self, x: f64, dtype: DType) -> f64 {
         let (exponent, mantissa) = format(dtype);
         if x == 0.0 || !x.is_finite() {
             return x;

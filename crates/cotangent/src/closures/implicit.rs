@@ -13,6 +13,17 @@ use crate::{Code, Emit, Error, Function, Loc, Result, TracedTensor, Val, ops};
 use cotangent_core::ops::{Solver, Stopping};
 
 /// What an iteration found.
+///
+/// ```
+/// use cotangent::TracedTensor;
+/// use cotangent::closures::{Stopping, fixed_point_with};
+/// let few = Stopping { max_steps: Some(3), ..Stopping::default() };
+/// let s = fixed_point_with(|x: TracedTensor| x.cos(), TracedTensor::scalar(1.0), few)?;
+/// assert!(!s.converged.to_tensor()?.item::<bool>()?);
+/// assert!(s.residual.to_tensor()?.item::<f64>()? > 1e-3);
+/// assert_eq!(s.steps.to_tensor()?.item::<i64>()?, 3);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Solution<T> {
     /// The values.

@@ -160,6 +160,15 @@ tuples! {
 }
 
 /// What a closure may return: a tree, or a result of one.
+///
+/// ```
+/// use cotangent::{Result, TracedTensor, closures::grad};
+/// // A closure may fail, or not.
+/// let g = grad(|x: TracedTensor| x.square())(TracedTensor::scalar(3.0))?;
+/// let h = grad(|x: TracedTensor| -> Result<TracedTensor> { x.matmul(&x) })(TracedTensor::from_vec_row_major([1], vec![3.0]))?;
+/// assert_eq!((g.to_tensor()?.item::<f64>()?, h.to_tensor()?.to_vec::<f64>()?), (6.0, vec![6.0]));
+/// # Ok::<(), cotangent::Error>(())
+/// ```
 pub trait Returns {
     /// The tree.
     type Out: Tree;

@@ -5,6 +5,17 @@ use std::any::Any;
 use std::sync::Arc;
 
 /// What an extension keeps a value under: who it is, what kind of value, and which one.
+///
+/// ```
+/// use cotangent::ad::EagerRuntime;
+/// use cotangent::runtime::ExtensionCacheKey;
+/// let rt = EagerRuntime::new();
+/// let key = ExtensionCacheKey::new("name.v1", "plans", 1);
+/// rt.with_extension_caches_mut(|caches| caches.put(key.clone(), vec![1u8, 2], 2))?;
+/// let plan = rt.with_extension_caches_mut(|caches| caches.get::<Vec<u8>>(&key))?;
+/// assert_eq!(*plan.unwrap(), [1, 2]);
+/// # Ok::<(), cotangent::ad::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ExtensionCacheKey {
     extension: String,
@@ -20,6 +31,16 @@ impl ExtensionCacheKey {
 }
 
 /// How much extensions may keep. What was not used for longest goes first.
+///
+/// ```
+/// use cotangent::ad::EagerRuntime;
+/// let rt = EagerRuntime::new();
+/// let mut limits = rt.extension_cache_limits()?;
+/// limits.bytes = 1 << 20;
+/// rt.set_extension_cache_limits(limits)?;
+/// assert_eq!(rt.extension_cache_limits()?.bytes, 1 << 20);
+/// # Ok::<(), cotangent::ad::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExtensionCacheLimits {
     /// Number of values.
@@ -36,6 +57,13 @@ impl Default for ExtensionCacheLimits {
 }
 
 /// What extensions keep, and how often it served.
+///
+/// ```
+/// let rt = cotangent::EagerRuntime::new();
+/// let stats = rt.cache_stats()?.extensions;
+/// assert_eq!((stats.entries, stats.retained_bytes, stats.hits, stats.misses, stats.evictions), (0, 0, 0, 0, 0));
+/// # Ok::<(), cotangent::ad::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExtensionCacheStats {
     /// Values kept.
@@ -51,6 +79,13 @@ pub struct ExtensionCacheStats {
 }
 
 /// What a runtime's caches hold.
+///
+/// ```
+/// let rt = cotangent::EagerRuntime::new();
+/// rt.clear_caches()?;
+/// assert_eq!(rt.cache_stats()?.extensions.entries, 0);
+/// # Ok::<(), cotangent::ad::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EagerCacheStats {
     /// The caches of extensions.
@@ -64,6 +99,18 @@ struct Entry {
 }
 
 /// Values that extensions keep.
+///
+/// ```
+/// use cotangent::ad::ExtensionCaches;
+/// use cotangent::runtime::ExtensionCacheKey;
+/// let key = |id| ExtensionCacheKey::new("name.v1", "tables", id);
+/// let mut caches = ExtensionCaches::default();
+/// caches.put(key(1), 0.5f64, 8);
+/// assert_eq!((caches.get::<f64>(&key(1)).as_deref(), caches.get::<f64>(&key(2))), (Some(&0.5), None));
+/// assert_eq!((caches.stats().hits, caches.stats().misses), (1, 1));
+/// assert!(caches.remove(&key(1)));
+/// caches.clear();
+/// ```
 #[derive(Default)]
 pub struct ExtensionCaches {
     map: FxHashMap<ExtensionCacheKey, Entry>,

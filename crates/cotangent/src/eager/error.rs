@@ -4,9 +4,30 @@ use cotangent_core::Code;
 use std::fmt;
 
 /// Result with an eager [`Error`].
+///
+/// ```
+/// use cotangent::ad::{EagerRuntime, Result};
+/// fn squared(x: f64) -> Result<f64> {
+///     let x = EagerRuntime::new().constant_from(cotangent::Tensor::scalar(x))?;
+///     x.mul(&x)?.item()
+/// }
+/// assert_eq!(squared(3.0)?, 9.0);
+/// # Ok::<(), cotangent::ad::Error>(())
+/// ```
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What went wrong in an eager computation.
+///
+/// ```
+/// use cotangent::ad::{EagerRuntime, Error};
+/// use cotangent::{Code, Tensor};
+/// let x = EagerRuntime::new().variable_from(Tensor::vector(vec![1.0, 2.0]))?;
+/// match x.mul(&x)?.backward() {
+///     Err(e @ Error::NonScalarGrad { .. }) => assert_eq!(e.code(), Code::NonScalarOutput),
+///     other => panic!("{other:?}"),
+/// }
+/// # Ok::<(), cotangent::ad::Error>(())
+/// ```
 #[derive(Clone)]
 pub enum Error {
     /// `backward` of something that is not a scalar.

@@ -20,6 +20,17 @@ use std::time::{Duration, Instant};
 pub const PROFILE_VARIABLE: &str = "COTANGENT_EAGER_PROFILE";
 
 /// How often an operation ran, and how long that took.
+///
+/// ```
+/// let rt = cotangent::EagerRuntime::new();
+/// rt.set_profiling(true);
+/// let x = rt.constant_from(cotangent::Tensor::scalar(1.0))?;
+/// x.exp()?.exp()?;
+/// let exp = &rt.profile()[0];
+/// assert_eq!((&*exp.name, exp.calls), ("exp", 2));
+/// assert!(exp.per_call() <= exp.total);
+/// # Ok::<(), cotangent::ad::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpProfile {
     /// The operation's name.
@@ -38,6 +49,22 @@ impl OpProfile {
 }
 
 /// What eager tensors belong to. Tensors of two runtimes do not meet in one operation.
+///
+/// ```
+/// use cotangent::{CpuBackend, Tensor, ad::{AdContext, EagerRuntime}};
+/// let rt = EagerRuntime::with_cpu_backend_and_ad_context(CpuBackend::new(), &AdContext::default());
+/// let w = rt.variable_from(Tensor::vector(vec![1.0, 2.0]))?;
+/// let x = rt.constant_from(Tensor::vector(vec![3.0, 4.0]))?;
+/// w.mul(&x)?.sum()?.backward()?;
+/// assert_eq!(w.grad()?.unwrap().to_vec::<f64>()?, [3.0, 4.0]);
+/// rt.clear_grads();
+/// // Nothing is recorded here.
+/// assert!(!rt.no_grad(|| w.mul(&x))?.tracks_grad());
+/// // Any function of the core's emitter.
+/// let y = rt.write(&[&w], |cx, x| vec![cx.logsumexp(x[0], &[0])])?.remove(0);
+/// assert!(y.tracks_grad() && y.ctx_id() == rt.id());
+/// # Ok::<(), cotangent::ad::Error>(())
+/// ```
 pub struct EagerRuntime {
     id: u64,
     session: Session,
@@ -154,10 +181,11 @@ impl EagerRuntime {
 
     fn execute_plain(&self, op: &Op, x: Operands, env: &Env) -> cotangent_core::Result<Results> {
         // What a program marks as NaN can be said at once.
-        if let (Op::Guard(guard), [_, ok]) = (op, &x[..])
+        if let (Op::Guard(guard), [_, ok, measure @ ..]) = (op, &x[..])
             && ok.clone().into_array()?.as_slice::<bool>().is_some_and(|ok| ok.contains(&false))
         {
-            return Err(guard.error());
+            let measure = measure.first().map(|m| m.clone().into_array()).transpose()?;
+            return Err(guard.error(measure.as_ref()));
         }
         let backend = self.backend.read().unwrap_or_else(PoisonError::into_inner);
         if op.runs() {

@@ -17,6 +17,22 @@ use std::sync::Arc;
 ///
 /// Operators never fail at once: a tensor that came of a mistake carries the error, and every method returns it.
 /// Cloning is cheap: clones are the same value with the same gradient.
+///
+/// ```
+/// use cotangent::ad::{EagerRuntime, EagerTensor};
+/// use cotangent::{DType, Tensor};
+/// let rt = EagerRuntime::new();
+/// let x = EagerTensor::requires_grad_in(Tensor::vector(vec![1.0, 2.0, 3.0]), &rt)?;
+/// let y = EagerTensor::from_tensor_in(Tensor::vector(vec![4.0, 5.0, 6.0]), &rt)?;
+/// let loss = (&x * &y).exp()?.mul(&y)?.sum()?;
+/// assert_eq!((loss.shape(), loss.rank(), loss.dtype()), (&[][..], 0, DType::F64));
+/// assert!(loss.tracks_grad() && loss.same_context(&x) && !y.tracks_grad());
+/// // Forward mode, without a tape of its own.
+/// let dx = x.zeros_like()?;
+/// assert_eq!(loss.jvp(&x, &dx)?.item::<f64>()?, 0.0);
+/// assert!(!loss.detach().tracks_grad());
+/// # Ok::<(), cotangent::ad::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct EagerTensor {
     value: std::result::Result<Value, Box<Error>>,
@@ -24,6 +40,18 @@ pub struct EagerTensor {
 }
 
 /// The cotangents that a reverse pass computed: of variables, and of every intermediate tensor that is still held.
+///
+/// ```
+/// let rt = cotangent::EagerRuntime::new();
+/// let x = rt.variable_from(cotangent::Tensor::scalar(0.5))?;
+/// let y = x.square()?;
+/// let z = y.exp()?;
+/// let all = z.backward()?;
+/// // Of a value in between, too.
+/// assert_eq!(all.get(&y).unwrap().item::<f64>()?, z.item::<f64>()?);
+/// assert!(!all.is_empty() && all.len() >= 2);
+/// # Ok::<(), cotangent::ad::Error>(())
+/// ```
 #[derive(Clone, Default)]
 pub struct Cotangents(FxHashMap<(u64, u32), Value>);
 

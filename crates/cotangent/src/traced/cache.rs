@@ -4,6 +4,16 @@ use rustc_hash::FxHashMap;
 use std::hash::Hash;
 
 /// What a cache holds and did.
+///
+/// ```
+/// use cotangent::{GraphCompiler, TracedTensor};
+/// let (compiler, x) = (GraphCompiler::new(), TracedTensor::scalar(1.0));
+/// let y = x.exp();
+/// (compiler.compile(&y)?, compiler.compile(&y)?);
+/// let stats = compiler.cache_stats();
+/// assert_eq!((stats.hits, stats.misses), (1, 1));
+/// # Ok::<(), cotangent::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheStats {
     /// Programs that are kept.

@@ -9,6 +9,16 @@ use std::sync::{Arc, Mutex, MutexGuard};
 const LIMIT: usize = 256;
 
 /// A program: a simplified function, and what its parameters are bound to. Cheap to clone; runs any number of times.
+///
+/// ```
+/// use cotangent::{GraphCompiler, TracedTensor};
+/// let x = TracedTensor::scalar(1.0);
+/// let program = GraphCompiler::new().compile_many(&[&x.exp(), &x.sin()])?;
+/// assert_eq!((program.outputs(), program.inputs().len()), (2, 1));
+/// assert!(program.inputs()[0].same(&x));
+/// assert_eq!(program.function().result_types().len(), 2);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct GraphProgram(Arc<Program>);
 
@@ -65,6 +75,17 @@ impl GraphProgram {
 }
 
 /// Turns traced tensors into programs, and keeps those that it made.
+///
+/// ```
+/// use cotangent::{GraphCompiler, GraphExecutor, TracedTensor};
+/// let compiler = GraphCompiler::new();
+/// compiler.set_cache_limit(16);
+/// let x = TracedTensor::from_vec_row_major([2], vec![1.0, 2.0]);
+/// let program = compiler.compile(&(&x * &x).sum())?;
+/// assert_eq!(GraphExecutor::default().run(&program)?.item::<f64>()?, 5.0);
+/// compiler.clear_caches();
+/// # Ok::<(), cotangent::Error>(())
+/// ```
 pub struct GraphCompiler {
     programs: Mutex<Cache<Vec<(u64, u32)>, GraphProgram>>,
 }

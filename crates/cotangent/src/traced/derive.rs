@@ -25,6 +25,18 @@ use std::ops::Deref;
 pub struct AdContext(cotangent_core::transform::AdContext);
 
 /// Builds an [`AdContext`].
+///
+/// ```
+/// use cotangent::ad::AdContext;
+/// use cotangent::transform::{Numerics, RuleSet};
+/// let strong = Numerics { strong_zero: true, ..Numerics::default() };
+/// let ad = AdContext::builder().with_extension_rules(RuleSet::default()).with_numerics(strong).build()?;
+/// // The gradient of where(x > 0, sqrt(x), 0) at 0, without NaN from the side that was not taken.
+/// let x = cotangent::TracedTensor::scalar(0.0);
+/// let y = x.gt(&x.full_like(0.0)).select(&x.sqrt(), &x.full_like(0.0));
+/// assert_eq!(ad.grad(&y, &x)?.to_tensor()?.item::<f64>()?, 0.0);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
 #[derive(Default)]
 pub struct AdContextBuilder(cotangent_core::transform::AdContextBuilder);
 
@@ -232,6 +244,16 @@ impl AdContext {
 }
 
 /// Derivatives as methods of tensors, with the default rules.
+///
+/// ```
+/// use cotangent::{TracedTensor, TracedTensorAdExt};
+/// let x = TracedTensor::from_vec_row_major([2], vec![1.0, 2.0]);
+/// let y = &x * &x;
+/// let one = TracedTensor::from_vec_row_major([2], vec![1.0, 1.0]);
+/// assert_eq!(y.sum().grad(&x)?.to_tensor()?.to_vec::<f64>()?, [2.0, 4.0]);
+/// assert_eq!(y.vjp(&x, &one)?.to_tensor()?, y.jvp(&x, &one)?.to_tensor()?);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
 pub trait TracedTensorAdExt {
     /// See [`AdContext::grad`].
     ///

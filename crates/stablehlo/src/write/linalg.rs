@@ -3,7 +3,7 @@
 
 use super::{Text, show, tuple};
 use cotangent_core::ops::{
-    Bounds, Comparison, Eig, Eigh, Guard, Op, Qr, Reduction, Scan, Svd, TriangularSolve, Turn, Unary,
+    Bounds, Comparison, Eig, Eigh, Op, Qr, Reduction, Scan, Svd, TriangularSolve, Turn, Unary,
 };
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Dim, Emit, Result, Type, bail};
@@ -43,7 +43,7 @@ pub fn write(t: &Text<'_>, op: &Op, x: &[Val], y: &[Type]) -> Result<Option<Vals
         Op::Eigh(e) => eigh(t, e, x[0], y)?,
         Op::Svd(s) => svd(t, s, x[0], y)?,
         Op::Eig(e) => eig(t, e, x[0], y)?,
-        Op::Guard(g) => one(guard(cx, g, x)),
+        Op::Guard(_) => one(guard(cx, x)),
         _ => return Ok(None),
     }))
 }
@@ -65,7 +65,8 @@ fn on_columns(cx: &dyn Emit, v: Val, like: &Type) -> Val {
     cx.broadcast_in_dim(v, &like.shape, &dims)
 }
 
-fn guard(cx: &dyn Emit, _: &Guard, x: &[Val]) -> Val {
+/// NaN also for what has not converged: nothing can fail there.
+fn guard(cx: &dyn Emit, x: &[Val]) -> Val {
     let ty = cx.ty(x[0]);
     cx.select(leading(cx, x[1], &ty), x[0], cx.full(&ty, f64::NAN))
 }

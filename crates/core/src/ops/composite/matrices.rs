@@ -5,7 +5,8 @@ use crate::bail;
 use crate::dtype::DType;
 use crate::emit::Emit;
 use crate::error::{Code, Error};
-use crate::ops::Comparison;
+use crate::ops::moving::exceeds;
+use crate::ops::{Comparison, TriangularSolve, Turn};
 use crate::primitive::Val;
 use crate::shape::Dim;
 
@@ -52,6 +53,11 @@ pub(super) static TABLE: &[Composite] = &[
         name: "inv",
         doc: "The inverse of square matrices; NaN where there is none.",
         build: |cx, s, x| operands(s, x).map(|[x]| vec![cx.inv(x)]),
+    },
+    Composite {
+        name: "cholesky_ex",
+        doc: "The Cholesky factor, and whether there is one: where not, the factor is NaN.",
+        build: |cx, s, x| operands(s, x).map(|[x]| cx.cholesky_ex(x).into()),
     },
     Composite {
         name: "pinv",
@@ -221,10 +227,56 @@ impl dyn Emit + '_ {
         self.broadcast_in_dim(self.convert(s, ty.dtype), &ty.shape, &dims)
     }
 
-    /// The `x` of least norm that minimises `|A x - b|`, by the Moore-Penrose inverse; a vector `b` is a column.
+    /// The `x` of least norm that minimises `|A x - b|`; a vector `b` is a column, leading axes are batches. Matrices that
+    /// are known not to be wide go through QR; those that lack rank (and all, where `rtol` says what rank is) through the
+    /// Moore-Penrose inverse.
     pub fn lstsq(&self, a: Val, b: Val, rtol: Option<f64>) -> Val {
-        let p = self.pinv(a, rtol);
-        self.matmul(p, b)
+        if !self.is_matrix("lstsq", a) {
+            return Val::POISON;
+        }
+        let (ta, tb) = (self.ty(a), self.ty(b));
+        if tb.rank() == 1 {
+            let column: Vec<Dim> = [&tb.shape[..], &[Dim::Const(1)]].concat();
+            let x = self.lstsq(a, self.reshape(b, &column), rtol);
+            let shape: Vec<Dim> = self.ty(x).shape.iter().take(ta.rank() - 1).cloned().collect();
+            return self.reshape(x, &shape);
+        }
+        let [.., m, n] = &ta.shape[..] else { return Val::POISON };
+        if rtol.is_some() || !(exceeds(m, n) || m.same(n) == Some(true)) {
+            return self.matmul(self.pinv(a, rtol), b);
+        }
+        let (a, b) = self.same_leads(a, b);
+        let f = self.qr(self.stop_gradient(a));
+        let fine = self.full_rank(f[1]);
+        let all: Vec<usize> = (0..self.ty(fine).rank()).collect();
+        let full = |cx: &dyn Emit, x: &[Val]| vec![cx.tall_lstsq(x[0], x[1], (x[2], x[3]))];
+        let lacking = |cx: &dyn Emit, x: &[Val]| vec![cx.mm(cx.pinv(x[0], None), x[1])];
+        self.cond(self.reduce_all(fine, &all), &[a, b, f[0], f[1]], full, lacking)[0]
+    }
+
+    /// Least squares with matrices of full rank, for their factors `Q`, `R`: `x = R⁻¹ Qᴴ b`.
+    fn tall_lstsq(&self, a: Val, b: Val, (q, r): (Val, Val)) -> Val {
+        let upper = TriangularSolve { left: true, lower: false, ..TriangularSolve::default() };
+        let body =
+            |cx: &dyn Emit, x: &[Val]| vec![cx.triangular_solve(x[3], cx.mm(cx.adjoint(x[2]), x[1]), upper)];
+        // dx = A⁺ (db - dA x) + (Aᴴ A)⁻¹ dAᴴ (b - A x), with factors that are differentiated in turn.
+        let rule = |cx: &dyn Emit, x: &[Val], y: &[Val], t: &[Option<Val>]| {
+            let f = cx.qr(x[0]);
+            let back = TriangularSolve { turn: Turn::adjoint(cx.ty(x[0]).dtype), ..upper };
+            let moved = match (t[1], t[0].map(|t| cx.mm(t, y[0]))) {
+                (Some(b), Some(a)) => cx.sub(b, a),
+                (Some(b), None) => b,
+                (None, Some(a)) => cx.neg(a),
+                (None, None) => return vec![None],
+            };
+            let mut inner = cx.mm(cx.adjoint(f[0]), moved);
+            if let Some(t) = t[0] {
+                let rest = cx.sub(x[1], cx.mm(x[0], y[0]));
+                inner = cx.add(inner, cx.triangular_solve(f[1], cx.mm(cx.adjoint(t), rest), back));
+            }
+            vec![Some(cx.triangular_solve(f[1], inner, upper))]
+        };
+        self.custom_jvp(&[a, b, q, r], body, rule)[0]
     }
 
     /// `(Σ |x|^p)^(1/p)` over axes, which go; for infinity the greatest magnitude, for minus infinity the least, for 0 how

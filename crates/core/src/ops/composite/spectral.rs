@@ -12,7 +12,7 @@
 use super::{Composite, operands};
 use crate::dtype::DType;
 use crate::emit::Emit;
-use crate::ops::linalg::DEGENERATE;
+use crate::ops::guard::DEGENERATE;
 use crate::ops::{Bounds, Comparison};
 use crate::primitive::Val;
 use crate::shape::{Dim, Type};

@@ -85,7 +85,13 @@ impl dyn Emit + '_ {
     /// definite.
     pub fn cholesky(&self, x: Val) -> Val {
         let l = self.op(Cholesky, &[x]);
-        self.guard(l, self.finite_matrices(l), super::guard::NOT_POSITIVE_DEFINITE)
+        self.guard(l, self.finite_matrices(l), crate::ops::guard::NOT_POSITIVE_DEFINITE)
+    }
+
+    /// The factor and, for each matrix, whether there is one: where not, the factor is NaN, and nothing is an error.
+    pub fn cholesky_ex(&self, x: Val) -> [Val; 2] {
+        let l = self.op(Cholesky, &[x]);
+        [l, self.finite_matrices(l)]
     }
 }
 

@@ -8,7 +8,6 @@
 //! matrix may have no basis of eigenvectors. O(n³).
 
 use super::super::support::bytes;
-use super::guard::DEGENERATE;
 use super::matrix::{Matrix, NAN, ONE, ZERO, complex, lead, matrices, pack, pack_matrices, real};
 use super::spectrum::{columns, phase, turn};
 use super::{Solve, batch_leading, batches, ending, one_matrix, qr, size, square};
@@ -17,6 +16,7 @@ use crate::attr::Attrs;
 use crate::dtype::{C128, DType};
 use crate::emit::Emit;
 use crate::error::Result;
+use crate::ops::guard::DEGENERATE;
 use crate::ops::{Binary, Convert, Entry, Op, Spelled};
 use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, Vals, no_rule};
 use crate::shape::{Dim, Env, Type};

@@ -7,7 +7,6 @@
 //! spectrum that is returned; those of vectors are refused where it is degenerate. O(n³).
 
 use super::super::support::bytes;
-use super::guard::DEGENERATE;
 use super::matrix::{Matrix, NAN, complex, lead, matrices, pack, pack_matrices, real};
 use super::spectrum::{columns, phase, turn};
 use super::{batch_leading, batches, ending, one_matrix, size, square};
@@ -16,6 +15,7 @@ use crate::attr::Attrs;
 use crate::dtype::C128;
 use crate::emit::Emit;
 use crate::error::Result;
+use crate::ops::guard::DEGENERATE;
 use crate::ops::{Binary, Entry, Op, Spelled};
 use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, Vals, no_rule};
 use crate::shape::{Dim, Env, Type};

@@ -11,7 +11,6 @@ mod count;
 mod det;
 mod eig;
 mod eigh;
-mod guard;
 mod lu;
 pub(crate) mod matrix;
 mod qr;
@@ -25,8 +24,6 @@ pub use count::Count;
 pub use det::{Det, Slogdet};
 pub use eig::{Eig, order as eig_order};
 pub use eigh::Eigh;
-pub(crate) use guard::DEGENERATE;
-pub use guard::Guard;
 pub use lu::Lu;
 pub use qr::Qr;
 pub use solve::Solve;
@@ -54,7 +51,6 @@ pub(super) fn entries() -> Vec<Entry> {
         eigh::entries(),
         svd::entries(),
         eig::entries(),
-        guard::entries(),
         count::entries(),
     ]
     .concat()

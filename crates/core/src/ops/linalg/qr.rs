@@ -149,7 +149,7 @@ impl Primitive for Qr {
 
 /// The tangents of `Q` and the square `R` of a matrix that is not wide.
 fn tall(cx: &Lin<'_>, q: Val, r: Val, t: Lv) -> (Lv, Lv) {
-    let t = cx.lguard(t, cx.full_rank(r), super::guard::RANK_DEFICIENT);
+    let t = cx.lguard(t, cx.full_rank(r), crate::ops::guard::RANK_DEFICIENT);
     let right = TriangularSolve { left: false, lower: false, ..TriangularSolve::default() };
     let da = cx.apply1(right, &[r.into(), t.into()]);
     let c = cx.lmm(cx.adjoint(q), da);

@@ -110,7 +110,7 @@ impl dyn Emit + '_ {
         }
         let (a, b) = self.same_leads(a, b);
         let x = self.op(Solve, &[a, b]);
-        self.guard(x, self.finite_matrices(x), super::guard::SINGULAR)
+        self.guard(x, self.finite_matrices(x), crate::ops::guard::SINGULAR)
     }
 
     /// The inverse; NaN (an error in an eager runtime) of a singular matrix.

@@ -13,7 +13,6 @@
 
 use super::super::support::bytes;
 use super::eigh::{rotate_columns, rotation};
-use super::guard::{DEGENERATE, RANK_DEFICIENT};
 use super::lu::smaller;
 use super::matrix::{Matrix, NAN, ONE, ZERO, complex, lead, matrices, pack, pack_matrices, real};
 use super::spectrum::{columns, extents, phase, turn};
@@ -23,6 +22,7 @@ use crate::attr::Attrs;
 use crate::dtype::C128;
 use crate::emit::Emit;
 use crate::error::{Code, Error, Result};
+use crate::ops::guard::{DEGENERATE, RANK_DEFICIENT};
 use crate::ops::moving::exceeds;
 use crate::ops::{Binary, Comparison, Entry, Op, Spelled};
 use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, Vals, no_rule};

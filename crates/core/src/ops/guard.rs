@@ -1,32 +1,37 @@
 //! `guard`: a value where a condition on data holds, NaN where it does not: `y = ok ? x : NaN`.
 //!
 //! This is how an answer that would be wrong is refused: factorisations of matrices that have none, derivatives at
-//! spectra where there is none. A program returns NaN there; an eager runtime, which can say what was wrong at once,
-//! returns the error that `code` names. Linear in `x`; `ok` has the leading axes of `x`.
+//! spectra where there is none, iterations that have not converged. A program returns NaN there; an eager runtime, which
+//! can say what was wrong at once, returns the error that `code` names. What has not converged is an error in programs,
+//! too: a flag is there for who wants to go on. Linear in `x`; `ok` has the leading axes of `x`; a third operand, a
+//! float of any shape, is a measure that the error shows.
 
-use super::super::support::{cost_per_element, mapped, sample_array};
+use super::support::{cost_per_element, mapped, sample_array};
+use super::{Entry, Op, Spelled, linalg::matrix};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;
 use crate::dtype::DType;
 use crate::emit::Emit;
 use crate::error::{Code, Error, Result};
-use crate::ops::{Entry, Op, Spelled, arity};
 use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv};
+use crate::transform::{Lin, Lv, Operand};
 
 /// A value that holds under a condition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Guard {
     /// What is wrong where the condition does not hold: a name of the table.
     pub code: String,
+    /// What to say then, in place of the table's text.
+    pub message: Option<String>,
 }
 
 pub(crate) const NOT_POSITIVE_DEFINITE: &str = "not_positive_definite";
 pub(crate) const SINGULAR: &str = "singular";
 pub(crate) const RANK_DEFICIENT: &str = "rank_deficient";
 pub(crate) const DEGENERATE: &str = "degenerate_spectrum";
+const NOT_CONVERGED: &str = "not_converged";
 
 /// Names, codes and texts.
 const CODES: &[(&str, Code, &str)] = &[
@@ -34,7 +39,7 @@ const CODES: &[(&str, Code, &str)] = &[
         NOT_POSITIVE_DEFINITE,
         Code::NotPositiveDefinite,
         "the Hermitian part of the matrix is not positive definite (or not finite): it has no Cholesky factor. \
-         Add a multiple of the identity, or use eigh or lu",
+         Add a multiple of the identity, use eigh or lu, or cholesky_ex, which says so in a result",
     ),
     (
         SINGULAR,
@@ -53,18 +58,33 @@ const CODES: &[(&str, Code, &str)] = &[
         "eigenvalues or singular values coincide: their vectors have no derivative. Use a function that does not depend \
          on the choice of vectors: eigvalsh, svdvals, spectral_function, low_rank_approximation",
     ),
+    (NOT_CONVERGED, Code::NotConverged, "the iteration did not converge"),
 ];
 
 impl Guard {
+    pub(crate) fn of(code: &str) -> Guard {
+        Guard { code: code.into(), message: None }
+    }
+
     fn row(&self) -> Option<&'static (&'static str, Code, &'static str)> {
         CODES.iter().find(|c| c.0 == self.code)
     }
 
-    /// The error of an eager runtime where the condition does not hold.
-    pub fn error(&self) -> Error {
-        match self.row() {
-            Some((_, code, text)) => Error::new(*code, *text),
-            None => Error::new(Code::CheckFailed, self.code.clone()),
+    /// Whether a program fails, too, instead of going on with NaN.
+    pub fn always_fails(&self) -> bool {
+        self.code == NOT_CONVERGED
+    }
+
+    /// The error where the condition does not hold.
+    pub fn error(&self, measure: Option<&Array>) -> Error {
+        let (code, text) = self.row().map_or((Code::CheckFailed, &*self.code), |r| (r.1, r.2));
+        let text = self.message.as_deref().unwrap_or(text);
+        match measure {
+            None => Error::new(code, text),
+            Some(m) => {
+                let shown: Vec<String> = m.to_f64().iter().take(4).map(|m| format!("{m:.3e}")).collect();
+                Error::new(code, format!("{text} (residual {})", shown.join(", ")))
+            }
         }
     }
 }
@@ -75,11 +95,17 @@ impl Primitive for Guard {
     }
 
     fn attrs(&self) -> Attrs {
-        Attrs::default().with("code", &*self.code)
+        let attrs = Attrs::default().with("code", &*self.code);
+        match &self.message {
+            Some(m) => attrs.with("message", &**m),
+            None => attrs,
+        }
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
-        arity(self, x, 2)?;
+        if !matches!(x.len(), 2 | 3) {
+            bail!(Arity, "`guard` takes values, a condition and perhaps a measure, got {} operands", x.len());
+        }
         if self.row().is_none() {
             let names: Vec<&str> = CODES.iter().map(|c| c.0).collect();
             bail!(Attribute, "`guard` has no `code` = {}; there are {}", self.code, names.join(", "));
@@ -87,6 +113,9 @@ impl Primitive for Guard {
         let (v, ok) = (&x[0], &x[1]);
         if !v.dtype.has_tangent() || ok.dtype != DType::Bool {
             bail!(DTypeMismatch, "`guard` takes floats and a boolean, got {v} and {ok}");
+        }
+        if let Some(m) = x.get(2).filter(|m| !m.dtype.is_float()) {
+            bail!(DTypeMismatch, "the measure of `guard` is a float, got {m}");
         }
         let leads = ok.rank() <= v.rank() && ok.shape.iter().zip(&v.shape[..]).all(|(a, b)| a.same(b) != Some(false));
         if !leads {
@@ -97,12 +126,15 @@ impl Primitive for Guard {
 
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
         let ok = x[1].as_slice::<bool>().unwrap_or_default();
+        if self.always_fails() && ok.contains(&false) {
+            return Err(self.error(x.get(2)));
+        }
         let each = x[0].len() / ok.len().max(1);
         let nan = |k: usize| !ok[k / each.max(1)];
         let y = match x[0].wide() {
             Wide::F(v) => Wide::F(v.into_iter().enumerate().map(|(k, x)| if nan(k) { f64::NAN } else { x }).collect()),
             Wide::C(v) => {
-                Wide::C(v.into_iter().enumerate().map(|(k, x)| if nan(k) { super::matrix::NAN } else { x }).collect())
+                Wide::C(v.into_iter().enumerate().map(|(k, x)| if nan(k) { matrix::NAN } else { x }).collect())
             }
             w => w,
         };
@@ -110,22 +142,26 @@ impl Primitive for Guard {
     }
 
     fn linear_in(&self, mask: &[bool]) -> bool {
-        mask[0] && !mask[1]
+        mask[0] && !mask[1..].contains(&true)
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
         let y = cx.op(self.clone(), x);
-        Ok(cx.one(y, t[0].map(|t| cx.apply1(self.clone(), &[t.into(), x[1].into()]))))
+        let of = |t: Lv| std::iter::once(t.into()).chain(x[1..].iter().map(|&v| v.into())).collect::<Vec<Operand>>();
+        Ok(cx.one(y, t[0].map(|t| cx.apply1(self.clone(), &of(t)))))
     }
 
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
-        let (Some(ok), Some(ct)) = (x[1].val(), ct[0]) else { return Err(no_rule(self, "transpose")) };
-        Ok(vec![Some(cx.op(self.clone(), &[ct, ok])), None])
+        let Some(ct) = ct[0] else { return Err(no_rule(self, "transpose")) };
+        let rest = x[1..].iter().map(|a| a.val().ok_or_else(|| no_rule(self, "transpose")));
+        let all: Vec<Val> = std::iter::once(Ok(ct)).chain(rest).collect::<Result<_>>()?;
+        Ok(std::iter::once(Some(cx.op(self.clone(), &all))).chain(x[1..].iter().map(|_| None)).collect())
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
         let (v, ok) = (cx.replicate(x[0], size).val, cx.replicate(x[1], size).val);
-        mapped(cx.op(self.clone(), &[v, ok]))
+        let measure = x.get(2).map(|m| m.val);
+        mapped(cx.op(self.clone(), &[v, ok].into_iter().chain(measure).collect::<Vec<_>>()))
     }
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
@@ -136,33 +172,42 @@ impl Primitive for Guard {
 impl dyn Emit + '_ {
     /// `x` where `ok` (of the leading axes of `x`) holds, NaN or an error elsewhere.
     pub(crate) fn guard(&self, x: Val, ok: Val, code: &str) -> Val {
-        self.op(Guard { code: code.into() }, &[x, ok])
+        self.op(Guard::of(code), &[x, ok])
+    }
+
+    /// Floating `values`, if every element of `ok` is true; otherwise running is an error with this message and the
+    /// measure.
+    pub fn require(&self, ok: Val, measure: Val, values: &[Val], message: &str) -> Vec<Val> {
+        let op = Guard { message: Some(message.into()), ..Guard::of(NOT_CONVERGED) };
+        values.iter().map(|&x| self.op(op.clone(), &[x, ok, measure])).collect()
     }
 }
 
 impl Lin<'_> {
     /// The same for a tangent.
     pub(super) fn lguard(&self, t: Lv, ok: Val, code: &str) -> Lv {
-        self.apply1(Guard { code: code.into() }, &[t.into(), ok.into()])
+        self.apply1(Guard::of(code), &[t.into(), ok.into()])
     }
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
-    Ok(Guard { code: s.attrs.get("code")? }.into())
+    Ok(Guard { code: s.attrs.get("code")?, message: s.attrs.opt("message")? }.into())
 }
 
 fn samples(_: &str) -> Vec<Sample> {
     let x = sample_array(DType::F64, &[2, 2], 0);
-    let of = |code: &str| Guard { code: code.into() };
+    let both = Array::vector(vec![true, true]);
+    let told = Guard { message: Some("a sample".into()), ..Guard::of(NOT_CONVERGED) };
     vec![
-        Sample::new(of(SINGULAR), vec![x.clone(), Array::vector(vec![true, true])]),
-        Sample::new(of(DEGENERATE), vec![sample_array(DType::C128, &[3], 0), Array::scalar(true)]),
-        Sample::rough(of(RANK_DEFICIENT), vec![x, Array::vector(vec![true, false])]),
+        Sample::new(Guard::of(SINGULAR), vec![x.clone(), both.clone()]),
+        Sample::new(Guard::of(DEGENERATE), vec![sample_array(DType::C128, &[3], 0), Array::scalar(true)]),
+        Sample::rough(Guard::of(RANK_DEFICIENT), vec![x.clone(), Array::vector(vec![true, false])]),
+        Sample::new(told.clone(), vec![x.clone(), both.clone(), Array::scalar(1e-9f64)]),
+        Sample::new(told, vec![x, both, Array::vector(vec![1e-9f64, 2e-9])]),
     ]
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let doc =
-        "The first operand where the second (of its leading axes) is true, NaN elsewhere; eagerly, the error `code`.";
+    let doc = "The first operand where the second (of its leading axes) is true, NaN elsewhere; eagerly, the error `code`.";
     vec![Entry { name: "guard", doc, parse, samples }]
 }
