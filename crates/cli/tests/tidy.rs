@@ -112,6 +112,30 @@ fn unsafe_stands_in_kernels_and_cpu_with_its_reason() {
     assert_none("unsafe", bad);
 }
 
+/// Of a type the example stands in its own documentation; of a function there, or in that of its module. Methods are
+/// shown by their type's.
+#[test]
+fn what_users_import_has_an_example() {
+    let mut bad = Vec::new();
+    let kinds = ["pub struct ", "pub enum ", "pub trait ", "pub type ", "pub fn "];
+    for (name, text) in sources().iter().filter(|(n, _)| n.starts_with("crates/cotangent/src/")) {
+        let module = text.lines().take_while(|l| l.starts_with("//!")).any(|l| l.contains("```"));
+        let mut shown = false;
+        for line in text.lines() {
+            if line.starts_with("///") {
+                shown |= line.contains("```");
+            } else if !line.starts_with("#[") {
+                let function = module && line.starts_with("pub fn ");
+                if kinds.iter().any(|k| line.starts_with(k)) && !shown && !function {
+                    bad.push(format!("{name}: {line}"));
+                }
+                shown = false;
+            }
+        }
+    }
+    assert_none("public items without an example", bad);
+}
+
 #[test]
 fn nothing_is_left_for_later_without_an_owner() {
     let words = [

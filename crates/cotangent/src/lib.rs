@@ -87,6 +87,7 @@ mod guides {
         Traced "traced.md",
         Closures "closures.md",
         Complex "complex.md",
+        LinearAlgebra "linear-algebra.md",
         Extensions "extensions.md",
         FromPyTorch "from-pytorch.md",
         FromJax "from-jax.md",

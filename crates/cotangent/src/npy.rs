@@ -3,6 +3,14 @@
 //! A header (a Python dictionary of element type, order and shape) and the elements. Big-endian and column-major files
 //! are converted when read; files are written little-endian and row-major. NumPy has no `bfloat16`: it is written as
 //! raw two-byte elements (`V2`), as other libraries do, and read back from them.
+//!
+//! ```
+//! use cotangent::{Array, npy};
+//! let a = Array::from_vec([2, 2], vec![1.0f32, 2.0, 3.0, 4.0])?;
+//! assert_eq!(npy::from_bytes(&npy::to_bytes(&a))?, a);
+//! assert!(npy::from_bytes(b"not an array").is_err());
+//! # Ok::<(), cotangent::Error>(())
+//! ```
 
 use cotangent_core::array::numel;
 use cotangent_core::{Array, C64, C128, Code, DType, Data, Element, Error, Result, bf16, f16};
@@ -88,14 +96,6 @@ struct Header {
 }
 
 /// Reads the bytes of a `.npy` file. Nothing is allocated beyond the size of the input.
-///
-/// ```
-/// use cotangent::{Array, npy};
-/// let a = Array::from_vec([2, 2], vec![1.0f32, 2.0, 3.0, 4.0])?;
-/// assert_eq!(npy::from_bytes(&npy::to_bytes(&a))?, a);
-/// assert!(npy::from_bytes(b"not an array").is_err());
-/// # Ok::<(), cotangent::Error>(())
-/// ```
 pub fn from_bytes(bytes: &[u8]) -> Result<Array> {
     let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| bad("the magic bytes are missing"))?;
     let (version, rest) = rest.split_first_chunk::<2>().ok_or_else(|| bad("it ends in the header"))?;

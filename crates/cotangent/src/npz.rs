@@ -1,4 +1,14 @@
 //! `.npz`: several named arrays, a zip archive of `.npy` files, as `numpy.savez` writes them.
+//!
+//! ```
+//! use cotangent::{Array, npz};
+//! let all = vec![("x".to_owned(), Array::vector(vec![1.0, 2.0]))];
+//! let file = std::env::temp_dir().join(format!("cotangent_{}.npz", std::process::id()));
+//! npz::write(&file, &all)?;
+//! assert_eq!(npz::read(&file)?, all);
+//! # std::fs::remove_file(&file).expect("it was just written");
+//! # Ok::<(), cotangent::Error>(())
+//! ```
 
 use crate::npy;
 use cotangent_core::{Array, Code, Error, Result};

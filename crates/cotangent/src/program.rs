@@ -174,6 +174,12 @@ impl Program {
 }
 
 /// Whether a text is StableHLO: by the name of its file, else by what stands in it.
+///
+/// ```
+/// use cotangent::program::is_stablehlo;
+/// assert!(is_stablehlo("", Some("model.mlir")));
+/// assert!(!is_stablehlo("tgraph.module @m {", None));
+/// ```
 pub fn is_stablehlo(text: &str, file: Option<&str>) -> bool {
     match file.and_then(|f| f.rsplit_once('.')) {
         Some((_, "mlir")) => true,

@@ -1,6 +1,13 @@
 //! `.safetensors`: several named arrays, as machine-learning libraries exchange weights.
 //!
 //! Arrays are row-major and little-endian. The format has no `c128`.
+//!
+//! ```
+//! use cotangent::{Array, safetensors};
+//! let all = vec![("w".to_owned(), Array::vector(vec![1.0f32, 2.0]))];
+//! assert_eq!(safetensors::from_bytes(&safetensors::to_bytes(&all)?)?, all);
+//! # Ok::<(), cotangent::Error>(())
+//! ```
 
 use crate::npy;
 use cotangent_core::{Array, Code, DType, Error, Result, bail};
@@ -41,14 +48,6 @@ fn bad(e: impl std::fmt::Display) -> Error {
 }
 
 /// Reads the bytes of a file. Nothing is allocated beyond the size of the input.
-///
-/// ```
-/// use cotangent::{Array, safetensors};
-/// let all = vec![("w".to_owned(), Array::vector(vec![1.0f32, 2.0]))];
-/// let back = safetensors::from_bytes(&safetensors::to_bytes(&all)?)?;
-/// assert_eq!(back, all);
-/// # Ok::<(), cotangent::Error>(())
-/// ```
 pub fn from_bytes(bytes: &[u8]) -> Result<Arrays> {
     let file = SafeTensors::deserialize(bytes).map_err(bad)?;
     let mut out = Arrays::new();

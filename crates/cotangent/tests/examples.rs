@@ -8,8 +8,15 @@ mod eager;
 mod einsum;
 #[path = "../examples/implicit.rs"]
 mod implicit;
+#[path = "../examples/random.rs"]
+mod random;
 #[path = "../examples/tensors.rs"]
 mod tensors;
+
+#[test]
+fn random() {
+    random::main().unwrap();
+}
 
 #[test]
 fn tensors() {

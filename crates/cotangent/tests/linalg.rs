@@ -91,6 +91,58 @@ fn closures_differentiate_linear_algebra_in_batches() {
     assert_eq!(g.to_tensor().unwrap().to_vec::<f64>().unwrap(), [0.5, 0.0, 0.0, 0.25, 1.0, 0.0, 0.0, 0.2]);
 }
 
+/// Least squares: by QR where the rank is full, by the Moore-Penrose inverse where it is not; both in one batch.
+#[test]
+fn least_squares() {
+    let full = [1.0, 0.0, 1.0, 1.0, 1.0, 3.0];
+    let poor = [1.0, 2.0, 2.0, 4.0, 3.0, 6.0];
+    let wide = [1.0, 2.0, 0.5, -1.0, 0.3, 2.0];
+    let b = TracedTensor::from_vec_row_major([3], vec![1.0, -2.0, 0.5]);
+    let by_pinv = |a: TracedTensor| Ok::<_, cotangent::Error>(a.pinv()?.matmul(&b)?.square().sum());
+    let direct = |a: TracedTensor| Ok::<_, cotangent::Error>(a.lstsq(&b)?.square().sum());
+    let flat = |t: TracedTensor| t.to_tensor().unwrap().to_vec::<f64>().unwrap();
+    let near = |a: &[f64], b: &[f64]| {
+        assert!(a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-10), "{a:?} {b:?}");
+    };
+    for v in [full, poor] {
+        let a = || TracedTensor::from_vec_row_major([3, 2], v.to_vec());
+        near(&flat(direct(a()).unwrap()), &flat(by_pinv(a()).unwrap()));
+        near(&flat(closures::grad(direct)(a()).unwrap()), &flat(closures::grad(by_pinv)(a()).unwrap()));
+    }
+    let a = || TracedTensor::from_vec_row_major([3, 2], full.to_vec());
+    near(&flat(closures::hessian(direct)(a()).unwrap()), &flat(closures::hessian(by_pinv)(a()).unwrap()));
+    let both = TracedTensor::from_vec_row_major([2, 3, 2], [full, poor].concat());
+    let g = flat(closures::vmap(closures::grad(direct))(both.clone()).unwrap());
+    near(&g, &flat(closures::vmap(closures::grad(by_pinv))(both).unwrap()));
+    // The least of many solutions.
+    let w = TracedTensor::from_vec_row_major([2, 3], wide.to_vec());
+    let x = flat(w.lstsq(&TracedTensor::from_vec_row_major([2], vec![1.0, 2.0])).unwrap());
+    near(&flat(w.matmul(&TracedTensor::from_vec_row_major([3], x)).unwrap()), &[1.0, 2.0]);
+    // Several right sides, complex.
+    let z = |re: f64, im: f64| cotangent::C128::new(re, im);
+    let a = TracedTensor::from_vec_row_major([2, 1], vec![z(1.0, 1.0), z(0.0, 2.0)]);
+    let x = a.lstsq(&(&a * &a.full_like(3.0))).unwrap().to_tensor().unwrap().to_array().unwrap().to_c128();
+    assert!((x[0] - z(3.0, 0.0)).norm() < 1e-12, "{x:?}");
+}
+
+/// Convention 126: a program is told which matrices have no factor, and an eager runtime may ask for that, too.
+#[test]
+fn cholesky_says_where_there_is_no_factor() {
+    let two = tensor(&[2, 2, 2], &[4.0, 0.0, 0.0, 9.0, 1.0, 2.0, 2.0, 1.0]);
+    let (l, ok) = TracedTensor::from_tensor(two.clone()).cholesky_ex().unwrap();
+    assert_eq!(ok.to_tensor().unwrap().to_vec::<bool>().unwrap(), [true, false]);
+    let l = l.to_tensor().unwrap().to_vec::<f64>().unwrap();
+    assert!(l[..4] == [2.0, 0.0, 0.0, 3.0] && l[4..].iter().all(|x| x.is_nan()));
+    let x = EagerRuntime::new().variable_from(two).unwrap();
+    assert!(x.cholesky().is_err());
+    let (l, ok) = x.cholesky_ex().unwrap();
+    assert_eq!(ok.to_tensor().unwrap().to_vec::<bool>().unwrap(), [true, false]);
+    let first = l.slice(0, 0..1).unwrap();
+    first.sum().unwrap().backward().unwrap();
+    let g = x.grad().unwrap().unwrap().to_vec::<f64>().unwrap();
+    assert!((g[0] - 0.25).abs() < 1e-12, "{g:?}");
+}
+
 #[test]
 fn plain_tensors_in_every_precision() {
     let backend = &mut CpuBackend::new();

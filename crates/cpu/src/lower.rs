@@ -78,6 +78,7 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type]) -> Result<Kernel> {
         Op::Eigh(f) => linalg::eigh(f, x[0].dtype),
         Op::Svd(f) => linalg::svd(f, x[0].dtype),
         Op::Eig(f) => linalg::eig(f, x[0].dtype),
+        Op::Spectral(s) => control::inside(cx, &s.expand(x)?)?,
         Op::Guard(g) => control::guard(g, x[0].dtype),
         Op::Extension(p) => match cx.executor.kernel(&**p, x)? {
             Some(kernel) => kernel,

@@ -84,7 +84,7 @@ pub use implicit::{Solution, Solver, Stopping};
 pub use integer_pow::IntegerPow;
 pub use iota::Iota;
 pub use linalg::{
-    ANCHOR, Cholesky, Count, Det, Eig, Eigh, Lu, Qr, Slogdet, Solve, Svd, TriangularSolve, Turn, eig_order,
+    ANCHOR, Cholesky, Count, Det, Eig, Eigh, Lu, Qr, Slogdet, Solve, Spectral, Svd, TriangularSolve, Turn, eig_order,
 };
 pub use linear_solve::{Apply, LinearSolve};
 pub use pad::Pad;
@@ -248,6 +248,8 @@ operations! {
     Svd(Svd),
     /// Eigenvalues and eigenvectors.
     Eig(Eig),
+    /// A function of eigenvalues.
+    Spectral(Spectral),
     /// A value that holds under a condition.
     Guard(Guard),
     /// As many numbers as a number says.

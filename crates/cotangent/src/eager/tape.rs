@@ -27,6 +27,13 @@ thread_local! {
 }
 
 /// Runs `f` with nothing recorded on this thread: results track no gradient.
+///
+/// ```
+/// use cotangent::{EagerRuntime, Tensor, ad::no_grad};
+/// let x = EagerRuntime::new().variable_from(Tensor::scalar(2.0))?;
+/// assert!(!no_grad(|| x.exp())?.tracks_grad());
+/// # Ok::<(), cotangent::ad::Error>(())
+/// ```
 pub fn no_grad<R>(f: impl FnOnce() -> R) -> R {
     struct Guard;
     impl Drop for Guard {

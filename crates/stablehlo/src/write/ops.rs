@@ -47,6 +47,10 @@ pub fn write(t: &Text<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Result<Vals> {
         Op::CustomJvp(c) => cx.inline(&c.body, x).into(),
         Op::CustomVjp(c) => cx.inline(if c.saves { &c.fwd } else { &c.body }, x).into(),
         Op::LinearSolve(s) => cx.inline(&s.solve, x).into(),
+        Op::Spectral(s) => {
+            let types: Vec<Type> = x.iter().map(|&v| cx.ty(v)).collect();
+            cx.inline(&s.expand(&types)?, x).into()
+        }
         Op::Convolution(c) => return sliding::convolution(t, c, x, &y),
         Op::ReduceWindow(r) => return sliding::reduce_window(t, r, x[0], &y),
         Op::SelectWindow(s) => return sliding::select_window(t, s, x, &y),

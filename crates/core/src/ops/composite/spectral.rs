@@ -1,22 +1,18 @@
 //! Functions of spectra that do not depend on the choice of vectors: right where eigenvalues or singular values coincide.
 //!
-//! With `A = V diag(w) Vᴴ` and `M = Vᴴ dA V`, the derivative of `f(A) = V diag(f(w)) Vᴴ` is (Daleckii and Krein 1965)
-//!
-//! ```text
-//! df(A) = V (D ∘ M) Vᴴ        D_ij = (f(w_j) - f(w_i)) / (w_j - w_i),  f' at the middle where w_i is near w_j
-//! ```
-//! and that of the truncation `A_k = Σ_{i<k} s_i u_i v_iᴴ` has a factor per pair of singular values, too, which is 1
-//! inside the part that is kept and 0 inside the rest: only `s_k = s_{k+1}` is refused. Second derivatives go through the
-//! vectors, and are refused at degenerate spectra.
+//! A function of eigenvalues is the operation `spectral`. The derivative of the truncation `A_k = Σ_{i<k} s_i u_i v_iᴴ` has
+//! a factor per pair of singular values, which is 1 inside the part that is kept and 0 inside the rest: only
+//! `s_k = s_{k+1}` is refused. Its second derivatives go through the vectors, and are refused where any two singular
+//! values coincide.
 
 use super::{Composite, operands};
 use crate::dtype::DType;
 use crate::emit::Emit;
 use crate::ops::guard::DEGENERATE;
-use crate::ops::{Bounds, Comparison};
+use crate::ops::linalg::pairs;
+use crate::ops::{Bounds, Comparison, Spectral};
 use crate::primitive::Val;
 use crate::shape::{Dim, Type};
-use crate::transform::{self, AdContext};
 
 pub(super) static TABLE: &[Composite] = &[
     Composite {
@@ -60,74 +56,17 @@ pub(super) static TABLE: &[Composite] = &[
     },
 ];
 
-/// The derivative of an elementwise function of numbers of this type, at `w`.
-fn slope(cx: &dyn Emit, f: &dyn Fn(&dyn Emit, Val) -> Val, w: Val) -> Val {
-    let b = cx.nested("slope");
-    let x = b.param(cx.ty(w), None);
-    let y = f(&b, x);
-    let derived = b.finish(&[y]).and_then(|f| transform::jvp(&AdContext::default(), &f, f.params()));
-    match derived {
-        Ok(f) => cx.inline(&f, &[w, cx.full_like(w, 1.0)])[1],
-        Err(e) => {
-            cx.fail(e);
-            Val::POISON
-        }
-    }
-}
-
-/// Eigenvalues nearer than this part of the largest are one to a difference quotient: the error of the middle is of the
-/// order of its square, that of the quotient of `ε` divided by it.
-fn near(dtype: DType) -> f64 {
-    dtype.epsilon().cbrt()
-}
-
-/// `x_i` and `x_j` for all pairs, as matrices of the type of `like`.
-fn pairs(cx: &dyn Emit, x: Val, like: &Type) -> (Val, Val) {
-    let rank = like.rank();
-    let along = |axis: usize| {
-        let dims: Vec<usize> = (0..rank - 2).chain([axis]).collect();
-        cx.broadcast_in_dim(x, &like.shape, &dims)
-    };
-    (along(rank - 2), along(rank - 1))
-}
-
 impl dyn Emit + '_ {
-    /// `f` of the Hermitian part of square matrices: `V diag(f(w)) Vᴴ`. `f` acts on each eigenvalue alone.
-    pub fn spectral_function(&self, a: Val, f: impl Fn(&dyn Emit, Val) -> Val) -> Val {
+    /// `f` of the Hermitian part of square matrices: `V diag(f(w)) Vᴴ`. `f` is a function of one eigenvalue.
+    pub fn spectral_function(&self, a: Val, f: impl FnOnce(&dyn Emit, Val) -> Val) -> Val {
         if !self.is_square("spectral_function", a) {
             return Val::POISON;
         }
-        let e = self.eigh(a);
-        let body = |cx: &dyn Emit, x: &[Val]| {
-            let (w, v) = (x[1], x[2]);
-            vec![cx.mm(cx.mul(v, cx.along_columns(f(cx, w), v)), cx.adjoint(v))]
-        };
-        let rule = |cx: &dyn Emit, x: &[Val], _: &[Val], t: &[Option<Val>]| {
-            vec![t[0].map(|t| {
-                let (w, v) = (x[1], x[2]);
-                let quotients = cx.quotients(w, &cx.ty(v), &f);
-                let h = cx.scale_by(0.5, cx.add(t, cx.adjoint(t)));
-                let m = cx.mm(cx.adjoint(v), cx.mm(cx.as_square(h), v));
-                let m = cx.mul(cx.convert(quotients, cx.ty(v).dtype), m);
-                cx.mm(v, cx.mm(m, cx.adjoint(v)))
-            })]
-        };
-        // What the vectors are differentiated for is in the rule: their own tangents are not used.
-        self.custom_jvp(&[self.as_square(a), e[0], e[1]], body, rule)[0]
-    }
-
-    /// Difference quotients of `f` between all pairs of `w`.
-    fn quotients(&self, w: Val, like: &Type, f: &dyn Fn(&dyn Emit, Val) -> Val) -> Val {
-        let real = like.with_dtype(self.ty(w).dtype);
-        let (wi, wj) = pairs(self, w, &real);
-        let (fi, fj) = pairs(self, f(self, w), &real);
-        let gap = self.sub(wj, wi);
-        let most = self.max_or_least(self.abs(self.stop_gradient(w)), &[self.ty(w).rank() - 1]);
-        let bound = self.spread(self.scale_by(near(real.dtype), most), &real, &[real.rank() - 2, real.rank() - 1]);
-        let far = self.compare(self.abs(self.stop_gradient(gap)), Comparison::Gt, bound);
-        let quotient = self.div(self.sub(fj, fi), self.select(far, gap, self.full(&real, 1.0)));
-        let middle = self.scale_by(0.5, self.add(wi, wj));
-        self.select(far, quotient, slope(self, f, middle))
+        let number = Type::scalar(self.ty(a).dtype.real());
+        match self.body("f", &[number], |cx, x| vec![f(cx, x[0])]).func {
+            Some(f) => self.op(Spectral { f, order: 0, decomposed: false }, &[self.as_square(a)]),
+            None => Val::POISON,
+        }
     }
 
     /// The nearest matrix of rank `k`: `Σ_{i<k} s_i u_i v_iᴴ`.

@@ -15,6 +15,7 @@ mod lu;
 pub(crate) mod matrix;
 mod qr;
 mod solve;
+mod spectral;
 mod spectrum;
 mod svd;
 mod triangular_solve;
@@ -27,6 +28,8 @@ pub use eigh::Eigh;
 pub use lu::Lu;
 pub use qr::Qr;
 pub use solve::Solve;
+pub use spectral::Spectral;
+pub(crate) use spectral::pairs;
 pub use spectrum::ANCHOR;
 pub use svd::Svd;
 pub use triangular_solve::{TriangularSolve, Turn};
@@ -51,6 +54,7 @@ pub(super) fn entries() -> Vec<Entry> {
         eigh::entries(),
         svd::entries(),
         eig::entries(),
+        spectral::entries(),
         count::entries(),
     ]
     .concat()

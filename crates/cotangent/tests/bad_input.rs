@@ -1,0 +1,289 @@
+//! Bad input through every door: an error with the right code that names what was wrong, never a panic; and what was
+//! handed it still works afterwards.
+
+use cotangent::ad::{self, AdContext, EagerRuntime, EagerTensor, TracedTensorAdExt};
+use cotangent::closures::{self, Solver};
+use cotangent::einsum::{EagerEinsumExt, einsum};
+use cotangent::linalg::{LinalgBackend, MatrixNorm, TracedTensorLinalgExt};
+use cotangent::{
+    C128, Code, CpuBackend, DType, Error, GraphCompiler, GraphExecutor, Program, Result, Tensor, TracedTensor, npy,
+    npz, random, safetensors,
+};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+type Outcome = std::result::Result<(), Error>;
+
+/// A name, what is done, the code and a part of the text that must come of it.
+struct Case<'a> {
+    name: &'a str,
+    run: &'a dyn Fn() -> Outcome,
+    code: Code,
+    says: &'a str,
+}
+
+fn assert_all(cases: &[Case<'_>]) {
+    let wrong: Vec<String> = cases
+        .iter()
+        .filter_map(|c| match catch_unwind(AssertUnwindSafe(c.run)) {
+            Err(_) => Some(format!("{}: panics", c.name)),
+            Ok(Ok(())) => Some(format!("{}: no error", c.name)),
+            Ok(Err(e)) if e.code() != c.code || !e.to_string().contains(c.says) => Some(format!("{}: {e}", c.name)),
+            Ok(Err(_)) => None,
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+macro_rules! cases {
+    ($($name:literal: $run:expr => $code:ident, $says:literal;)*) => {
+        assert_all(&[$(Case { name: $name, run: &|| $run, code: Code::$code, says: $says }),*])
+    };
+}
+
+fn tensor(shape: &[usize], v: &[f64]) -> Tensor {
+    Tensor::from_vec_row_major(shape, v.to_vec()).unwrap()
+}
+
+fn zeros(shape: &[usize]) -> Tensor {
+    Tensor::zeros(DType::F64, shape).unwrap()
+}
+
+fn ran<T>(r: std::result::Result<T, impl Into<Error>>) -> Outcome {
+    r.map(drop).map_err(Into::into)
+}
+
+/// Compiles and runs.
+fn done(t: &TracedTensor) -> Outcome {
+    ran(GraphCompiler::new().compile(t).and_then(|p| GraphExecutor::default().run(&p)))
+}
+
+fn input(shape: &[usize]) -> TracedTensor {
+    TracedTensor::from_tensor(zeros(shape))
+}
+
+#[test]
+fn tensors() {
+    let t = zeros(&[2, 3]);
+    cases! {
+        "too few elements": ran(Tensor::from_vec_row_major([2, 2], vec![1.0])) => ShapeMismatch, "[2, 2]";
+        "an overflowing shape": ran(Tensor::zeros(DType::F64, [usize::MAX, 4])) => Limit, "no memory";
+        "more than memory": ran(Tensor::full(DType::F64, [1 << 38, 4], 1.0)) => Limit, "";
+        "another element type": ran(t.as_slice::<f32>()) => DTypeMismatch, "f64";
+        "an axis that is not there": ran(t.slice(2, 0..1)) => Attribute, "2";
+        "a range behind the end": ran(t.slice(1, 2..9)) => OutOfBounds, "9";
+        "an index behind the end": ran(t.index(0, 2)) => OutOfBounds, "2";
+        "another number of elements": ran(t.reshape(&[5])) => ShapeMismatch, "5";
+        "an axis twice": ran(t.permute_dims(&[0, 0])) => Attribute, "[0, 0]";
+        "an item of many": ran(t.item::<f64>()) => ShapeMismatch, "[2, 3]";
+        "a step of nothing": ran(Tensor::arange(DType::F64, 0.0, 1.0, 0.0)) => Attribute, "no end";
+    }
+}
+
+#[test]
+fn files() {
+    let missing = std::env::temp_dir().join("cotangent_no_such_file");
+    cases! {
+        "npy of nothing": ran(npy::from_bytes(&[])) => Input, "npy";
+        "npy cut short": ran(npy::from_bytes(&npy::to_bytes(&cotangent::Array::vector(vec![1.0; 8]))[..100])) => Input, "";
+        "npz of noise": ran(npz::from_bytes(&[7; 64])) => Input, "npz";
+        "safetensors of noise": ran(safetensors::from_bytes(&[255; 64])) => Input, "safetensors";
+        "no such file": ran(npz::read(&missing)) => Io, "cotangent_no_such_file";
+        "text of noise": ran(Program::parse("?!", None)) => Syntax, "1:1";
+        "text with an unknown operation":
+            ran(Program::parse("tgraph.module @m { %x = tgraph.arg : f32 %y = tgraph.sine %x tgraph.return %y }", None))
+            => UnknownOperation, "sine";
+    }
+}
+
+#[test]
+fn traced() {
+    let (x, y, n) = (input(&[2, 3]), input(&[2]), TracedTensor::scalar(3i64));
+    cases! {
+        "shapes that do not meet": done(&(&x + &y)) => ShapeMismatch, "f64[2,3] and f64[2]";
+        "types that do not meet": done(&(&TracedTensor::scalar(1.0f32) + &TracedTensor::scalar(1.0))) => DTypeMismatch, "f32";
+        "extents that do not contract": ran(x.matmul(&x)) => ShapeMismatch, "f64[2,3]";
+        "a reduction over axis 5": done(&x.reduce_sum(&[5])) => Attribute, "5";
+        "the largest of nothing": done(&input(&[0]).reduce_max(&[0])) => ShapeMismatch, "reduce_max";
+        "a vector as a loss": ran(y.grad(&y)) => NonScalarOutput, "f64[2]";
+        "a complex loss": {
+            let z = TracedTensor::scalar(C128::new(1.0, 2.0));
+            ran(z.exp().grad(&z))
+        } => ComplexLoss, "real";
+        "a derivative by an integer": ran(n.convert(DType::F64).grad(&n)) => IntegerInput, "i64";
+        "a cotangent of another shape": ran(x.vjp(&x, &y)) => SeedMismatch, "f64[2]";
+        "a tangent of another shape": ran(x.jvp(&x, &y)) => TangentMismatch, "f64[2]";
+        "more elements than memory": done(&x.sum().broadcast_to(&[1 << 30, 1 << 30]).exp()) => Limit, "large";
+        "an input that is not given": done(&TracedTensor::input_named("w", DType::F64, [2])) => Unbound, "w";
+        "the wrong input": {
+            let w = TracedTensor::input_named("w", DType::F64, [2]);
+            let p = GraphCompiler::new().compile(&w.exp())?;
+            ran(GraphExecutor::default().run_with_inputs(&p, &[(&w, &zeros(&[3]))]))
+        } => ShapeMismatch, "w";
+    }
+    // What was handed it still works.
+    assert_eq!((&x + &x).to_tensor().unwrap().shape(), [2, 3]);
+}
+
+#[test]
+fn eager() {
+    let (rt, other) = (EagerRuntime::new(), EagerRuntime::new());
+    let x = rt.variable_from(zeros(&[2, 3])).unwrap();
+    let y = rt.variable_from(zeros(&[2])).unwrap();
+    let foreign = other.variable_from(zeros(&[2, 3])).unwrap();
+    let freed = y.mul(&y).unwrap().sum().unwrap();
+    freed.backward().unwrap();
+    cases! {
+        "shapes that do not meet": ran(x.mul(&y)) => ShapeMismatch, "f64[2,3] and f64[2]";
+        "two runtimes": ran(x.mul(&foreign)) => ForeignValue, "two runtimes";
+        "a vector as a loss": ran(y.exp().and_then(|y| y.backward())) => NonScalarOutput, "[2]";
+        "a slice behind the end": ran(y.slice(0, 1..4)) => OutOfBounds, "4";
+        "a second backward": ran(freed.backward()) => GraphFreed, "keep_graph";
+        "the largest of nothing": ran(rt.constant_from(zeros(&[0])).and_then(|e| e.reduce_max(&[0]))) => ShapeMismatch, "reduce_max";
+        "a gradient of integers": ran(rt.variable_from(Tensor::scalar(1i64))) => IntegerInput, "i64";
+        "an axis that is not there": ran(x.reduce_sum(&[2])) => Attribute, "2";
+        "more than memory": ran(y.sum().and_then(|s| s.broadcast_to(&[1 << 30, 1 << 30])?.exp())) => Limit, "large";
+    }
+    rt.clear_grads();
+    x.exp().unwrap().sum().unwrap().backward().unwrap();
+    assert_eq!(x.grad().unwrap().unwrap().to_vec::<f64>().unwrap(), [1.0; 6]);
+}
+
+#[test]
+fn linear_algebra() {
+    let backend = || CpuBackend::new();
+    let indefinite = tensor(&[2, 2], &[1.0, 2.0, 2.0, 1.0]);
+    let singular = tensor(&[2, 2], &[1.0, 2.0, 2.0, 4.0]);
+    let nan = tensor(&[2, 2], &[f64::NAN, 0.0, 0.0, 1.0]);
+    let tall = zeros(&[3, 2]);
+    let whole = Tensor::from_vec_row_major([1, 1], vec![1i32]).unwrap();
+    cases! {
+        "cholesky, not positive definite": ran(backend().cholesky(&indefinite)) => NotPositiveDefinite, "cholesky_ex";
+        "cholesky of NaN": ran(backend().cholesky(&nan)) => NotPositiveDefinite, "finite";
+        "cholesky of a tall matrix": ran(backend().cholesky(&tall)) => ShapeMismatch, "f64[3,2]";
+        "cholesky of a vector": ran(backend().cholesky(&zeros(&[3]))) => ShapeMismatch, "f64[3]";
+        "a singular system": ran(backend().solve(&singular, &zeros(&[2]))) => Singular, "lstsq";
+        "the inverse of a singular matrix": ran(backend().inv(&singular)) => Singular, "singular";
+        "another number of rows": ran(backend().solve(&indefinite, &zeros(&[3]))) => ShapeMismatch, "2 rows";
+        "least squares of other rows": ran(backend().lstsq(&tall, &zeros(&[2]))) => ShapeMismatch, "f64[2,1]";
+        "the determinant of integers": ran(backend().det(&whole)) => DTypeMismatch, "i32";
+        "matrix_exp of a tall matrix": ran(backend().matrix_exp(&tall)) => ShapeMismatch, "square";
+        "the norm of a number": ran(backend().matrix_norm(&Tensor::scalar(1.0), MatrixNorm::Frobenius)) => ShapeMismatch, "matrices";
+        "the greatest singular value of nothing": ran(backend().matrix_norm(&zeros(&[0, 0]), MatrixNorm::Spectral)) => ShapeMismatch, "";
+        "a rank that varies": ran(backend().svd_thresholded(&zeros(&[2, 2, 2]), 0.5)) => RankVaries, "batch";
+        "more values than there are": ran(backend().svd_truncated(&indefinite, 3)) => ShapeMismatch, "3";
+        "derivatives of equal eigenvectors": {
+            let x = EagerRuntime::new().variable_from(Tensor::eye(DType::F64, 2)?)?;
+            ran(x.eigh().and_then(|y| y.1.sum()?.backward()))
+        } => DegenerateSpectrum, "eigvalsh";
+        "the derivative of a whole Q": {
+            let x = TracedTensor::from_tensor(tall.clone());
+            ran(x.qr_complete()?.0.sum().grad(&x))
+        } => NoRule, "thin";
+        "a trace of a tall matrix": ran(TracedTensor::from_tensor(tall.clone()).det()) => ShapeMismatch, "square";
+    }
+    // No numbers, no answer, and no error: NaN stays NaN where it is an answer.
+    assert!(backend().svdvals(&nan).unwrap().to_f64().unwrap().iter().all(|x| x.is_nan()));
+    assert!(backend().eig(&nan).unwrap().0.to_array().unwrap().to_c128().iter().all(|x| x.re.is_nan()));
+    for empty in [zeros(&[0, 0]), zeros(&[0, 2, 2])] {
+        let b = &mut backend();
+        assert_eq!(b.inv(&empty).unwrap().shape(), empty.shape());
+        assert_eq!(b.eigh(&empty).unwrap().1.shape(), empty.shape());
+        assert_eq!(b.cholesky_ex(&empty).unwrap().1.shape(), &empty.shape()[..empty.rank() - 2]);
+        assert_eq!(b.lstsq(&empty, &empty).unwrap().shape(), empty.shape());
+    }
+    // One runtime through failures and back.
+    let rt = EagerRuntime::new();
+    let x = rt.variable_from(indefinite).unwrap();
+    assert!(x.cholesky().is_err() && x.solve(&x.slice(0, 0..1).unwrap()).is_err());
+    assert!((x.det().unwrap().item::<f64>().unwrap() + 3.0).abs() < 1e-12);
+}
+
+#[test]
+fn einsums() {
+    let (a, v) = (input(&[2, 3]), input(&[2]));
+    let rt = EagerRuntime::new();
+    let eager = rt.constant_from(zeros(&[2, 3])).unwrap();
+    cases! {
+        "another number of operands": ran(einsum("ij,jk->ik", &[&a])) => ShapeMismatch, "operand";
+        "extents that differ": ran(einsum("ij,j->i", &[&a, &v])) => ShapeMismatch, "j";
+        "more labels than axes": ran(einsum("ijk->i", &[&a])) => ShapeMismatch, "ijk";
+        "an output from nowhere": ran(einsum("ij->k", &[&a])) => ShapeMismatch, "no operand";
+        "no notation": ran(einsum("i->->", &[&v])) => ShapeMismatch, "";
+        "eagerly": ran([&eager, &eager].einsum("ij,jk->ik")) => ShapeMismatch, "j";
+    }
+}
+
+#[test]
+fn equations_and_closures() {
+    let at = TracedTensor::scalar;
+    let run = |t: Result<TracedTensor>| ran(t?.to_tensor());
+    let singular = TracedTensor::from_tensor(tensor(&[2, 2], &[1.0, 1.0, 1.0, 1.0]));
+    let b = TracedTensor::from_vec_row_major([2], vec![1.0, 0.0]);
+    cases! {
+        "no root": run(closures::root(|x: TracedTensor| &x * &x + 1.0, at(1.0))) => NotConverged, "residual";
+        "no fixed point": run(closures::fixed_point(|x: TracedTensor| &x + 1.0, at(0.0))) => NotConverged, "residual";
+        "no minimum": run(closures::argmin(|x: TracedTensor| -&x, at(0.0))) => NotConverged, "residual";
+        "a start that is not a number": run(closures::root(|x: TracedTensor| x.square() - 2.0, at(f64::NAN))) => NotConverged, "NaN";
+        "a singular system": run(closures::linear_solve(|x: TracedTensor| singular.matmul(&x), b.clone(), Solver::Dense)) => NotConverged, "singular";
+        "the gradient alone of what has no root":
+            run(closures::grad(|a: TracedTensor| closures::root(|x: TracedTensor| x.square() + &a, at(1.0)))(at(1.0)))
+            => NotConverged, "residual";
+        "a carry that changes": run(closures::while_loop(|x: TracedTensor| x.lt(&x), |x: TracedTensor| x.reshape(&[1]), at(0.0))) => CarryMismatch, "f64[1]";
+        "branches that differ": run(closures::cond(&TracedTensor::scalar(true), at(1.0), |x: TracedTensor| x, |x: TracedTensor| x.reshape(&[1]))) => BranchMismatch, "f64[1]";
+        "a batch of unequal sizes": {
+            let f = |(x, y): (TracedTensor, TracedTensor)| x + y.sum();
+            ran(closures::vmap(f)((input(&[2]), input(&[3]))))
+        } => ShapeMismatch, "";
+        "a gradient of a vector": run(closures::grad(|x: TracedTensor| x)(b.clone())) => NonScalarOutput, "f64[2]";
+    }
+    assert_eq!(
+        closures::root(|x: TracedTensor| x.square() - 4.0, at(1.0))
+            .unwrap()
+            .to_tensor()
+            .unwrap()
+            .item::<f64>()
+            .unwrap(),
+        2.0
+    );
+}
+
+#[test]
+fn keys() {
+    let key = TracedTensor::from_tensor(random::key(1));
+    let bad = TracedTensor::from_vec_row_major([3], vec![1.0, 2.0, 3.0]);
+    cases! {
+        "a key of floats": ran(random::uniform(&bad, &[2], DType::F64)) => DTypeMismatch, "";
+        "uniform integers": ran(random::uniform(&key, &[2], DType::I32)) => DTypeMismatch, "i32";
+        "an axis that is not there": ran(random::permutation(&key, &bad, 4)) => Attribute, "axis 4";
+        "more than memory": ran(random::normal(&key, &[1 << 40, 4], DType::F64).and_then(|x| x.to_tensor())) => Limit, "";
+    }
+}
+
+/// An operation that fails inside a call leaves the compiled program, the executor and the runtime as they were.
+#[test]
+fn runtimes_survive_failed_calls() -> Result<()> {
+    let a = TracedTensor::input_named("a", DType::F64, []);
+    let y = closures::root(|x: TracedTensor| x.square() - &a, a.full_like(1.0))?;
+    let program = GraphCompiler::new().compile(&y)?;
+    let executor = GraphExecutor::new(CpuBackend::new());
+    for (at, want) in [(4.0, Some(2.0)), (-1.0, None), (9.0, Some(3.0)), (f64::NAN, None), (1.0, Some(1.0))] {
+        let got = executor.run_with_inputs(&program, &[(&a, &Tensor::scalar(at))]);
+        match want {
+            Some(want) => assert!((got?.item::<f64>()? - want).abs() < 1e-12),
+            None => assert_eq!(got.unwrap_err().code(), Code::NotConverged),
+        }
+    }
+    // A panic of the caller while a runtime is lent out does not poison it.
+    let rt: Arc<EagerRuntime> = EagerRuntime::new();
+    let lent = catch_unwind(AssertUnwindSafe(|| rt.with_backend_mut(|_| panic!("the caller's"))));
+    assert!(lent.is_err());
+    let lent = catch_unwind(AssertUnwindSafe(|| rt.with_extension_caches_mut(|_| panic!("the caller's"))));
+    assert!(lent.is_err());
+    let x: EagerTensor = rt.variable_from(Tensor::scalar(3.0)).map_err(ad::Error::from)?;
+    x.square()?.backward()?;
+    assert_eq!(x.grad()?.expect("backward reached it").item::<f64>()?, 6.0);
+    rt.clear_caches()?;
+    AdContext::default().grad(&a.square(), &a)?;
+    Ok(())
+}
