@@ -143,6 +143,20 @@ fn cholesky_says_where_there_is_no_factor() {
     assert!((g[0] - 0.25).abs() < 1e-12, "{g:?}");
 }
 
+/// Second derivatives where eigenvalues coincide: of tr exp at the identity, `e (δ_ik δ_jl + δ_il δ_jk) / 2`.
+#[test]
+fn second_derivatives_of_spectral_functions_at_the_identity() {
+    let exp = |x: TracedTensor| Ok::<_, cotangent::Error>(x.spectral_function(|w| w.exp())?.trace());
+    let eye = TracedTensor::from_vec_row_major([2, 2], EYE.to_vec());
+    let h = closures::hessian(exp)(eye).unwrap().to_tensor().unwrap().to_vec::<f64>().unwrap();
+    let d = |i: usize, j: usize| if i == j { 0.5 } else { 0.0 };
+    for (at, h) in h.iter().enumerate() {
+        let (i, j, k, l) = (at / 8, at / 4 % 2, at / 2 % 2, at % 2);
+        let want = 1f64.exp() * (d(i, k) * d(j, l) + d(i, l) * d(j, k)) * 2.0;
+        assert!((h - want).abs() < 1e-9, "{at}: {h} {want}");
+    }
+}
+
 #[test]
 fn plain_tensors_in_every_precision() {
     let backend = &mut CpuBackend::new();

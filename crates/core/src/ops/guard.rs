@@ -208,6 +208,7 @@ fn samples(_: &str) -> Vec<Sample> {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let doc = "The first operand where the second (of its leading axes) is true, NaN elsewhere; eagerly, the error `code`.";
+    let doc =
+        "The first operand where the second (of its leading axes) is true, NaN elsewhere; eagerly, the error `code`.";
     vec![Entry { name: "guard", doc, parse, samples }]
 }

@@ -41,7 +41,7 @@ pub fn exact(op: &Op) -> bool {
         Op::ReduceWindow(r) => !matches!(r.op, Reduction::Sum | Reduction::Prod),
         Op::Convolution(_) | Op::SelectWindow(_) | Op::Fft(_) => false,
         Op::Cholesky(_) | Op::TriangularSolve(_) | Op::Lu(_) | Op::Solve(_) | Op::Det(_) | Op::Slogdet(_) => false,
-        Op::Qr(_) | Op::Eigh(_) | Op::Svd(_) | Op::Eig(_) => false,
+        Op::Qr(_) | Op::Eigh(_) | Op::Svd(_) | Op::Eig(_) | Op::Spectral(_) => false,
         Op::Extension(_) => false,
         op => op.regions().iter().all(|f| f.eqns().iter().all(|e| exact(&e.op))),
     }

@@ -29,11 +29,11 @@ pub fn cholesky<T: Field>(l: &mut [T], a: &[T], n: usize) {
         (0..n).for_each(|i| (0..=i).for_each(|j| l[i * n + j] = half(i, j)));
         small::cholesky(l, n)
     } else {
-        let mut h = Mat::from_fn(n, n, |i, j| if i >= j { half(i, j) } else { T::zero() });
+        let mut h = filled(n, n, |i, j| if i >= j { half(i, j) } else { T::zero() });
         let mut buffer = MemBuffer::new(llt::cholesky_in_place_scratch::<T>(n, Par::Seq, Default::default()));
         let stack = MemStack::new(&mut buffer);
         let done = llt::cholesky_in_place(h.as_mut(), Default::default(), Par::Seq, stack, Default::default());
-        (0..n).for_each(|i| (0..=i).for_each(|j| l[i * n + j] = h[(i, j)]));
+        tiled(n, n, |i, j| l[i * n + j] = if i >= j { h[(i, j)] } else { T::zero() });
         done.is_ok()
     };
     if !done || !(0..n).all(|i| l[i * n + i].finite()) {
@@ -47,7 +47,7 @@ pub fn lu<T: Field>(packed: &mut [T], pivots: &mut [i32], perm: &mut [i32], a: &
         packed.copy_from_slice(a);
         return small::lu(packed, pivots, perm, m, n);
     }
-    let mut f = Mat::from_fn(m, n, |i, j| a[i * n + j]);
+    let mut f = filled(m, n, |i, j| a[i * n + j]);
     let (mut order, mut back) = (vec![0usize; m], vec![0usize; m]);
     let mut buffer = MemBuffer::new(plu::lu_in_place_scratch::<usize, T>(m, n, Par::Seq, Default::default()));
     let stack = MemStack::new(&mut buffer);
@@ -112,13 +112,9 @@ pub fn qr<T: Field>(q: &mut [T], r: &mut [T], a: &[T], m: usize, n: usize, k: us
     if m.min(n) == 0 {
         return eye(q, k);
     }
-    let f = Qr::new(MatRef::from_row_major_slice(a, m, n));
+    let f = Qr::new(filled(m, n, |i, j| a[i * n + j]).as_ref());
     let (mut from, upper) = if k == m { (f.compute_Q(), f.R()) } else { (f.compute_thin_Q(), f.thin_R()) };
-    for i in 0..k {
-        for j in 0..n {
-            r[i * n + j] = if i <= j { upper[(i, j)] } else { T::zero() };
-        }
-    }
+    tiled(k, n, |i, j| r[i * n + j] = if i <= j { upper[(i, j)] } else { T::zero() });
     if T::COMPLEX {
         for d in 0..k.min(n) {
             let phase = r[d * n + d].phase();
@@ -135,12 +131,28 @@ fn eye<T: Field>(x: &mut [T], n: usize) {
     x.chunks_exact_mut(n.max(1)).enumerate().filter(|(i, _)| *i < n).for_each(|(i, row)| row[i] = T::real(1.0));
 }
 
+/// Calls `f` for every index of an m×n matrix, tile by tile: what is read by rows and written by columns, or the other way
+/// round, stays in the cache between.
+fn tiled(m: usize, n: usize, mut f: impl FnMut(usize, usize)) {
+    const TILE: usize = 8;
+    for top in (0..m).step_by(TILE) {
+        for left in (0..n).step_by(TILE) {
+            (top..m.min(top + TILE)).for_each(|i| (left..n.min(left + TILE)).for_each(|j| f(i, j)));
+        }
+    }
+}
+
+/// A matrix by columns.
+fn filled<T: Field>(m: usize, n: usize, f: impl Fn(usize, usize) -> T) -> Mat<T> {
+    let mut x = Mat::zeros(m, n);
+    tiled(m, n, |i, j| x[(i, j)] = f(i, j));
+    x
+}
+
 /// A matrix into a row-major slice.
 fn write<T: Field>(to: &mut [T], from: MatRef<'_, T>) {
     let n = from.ncols();
-    for (i, row) in to.chunks_exact_mut(n.max(1)).enumerate() {
-        row.iter_mut().enumerate().for_each(|(j, x)| *x = from[(i, j)]);
-    }
+    tiled(from.nrows(), n, |i, j| to[i * n + j] = from[(i, j)]);
 }
 
 #[cfg(test)]

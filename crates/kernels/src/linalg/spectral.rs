@@ -1,11 +1,11 @@
 //! Decompositions with a spectrum. Vectors are turned so that their anchor is real and positive.
 
-use super::{Field, write};
+use super::{Field, filled, tiled, write};
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{self, ComputeEigenvectors};
 use faer::linalg::svd::{self as low, ComputeSvdVectors};
-use faer::{Mat, MatRef, Par};
+use faer::{Mat, Par};
 use num_complex::Complex;
 
 /// The phase of the first of these numbers that is at least `anchor` times the largest.
@@ -29,7 +29,7 @@ pub fn eigh<T: Field>(w: &mut [f64], v: Option<&mut [T]>, a: &[T], n: usize, anc
     if n == 0 {
         return;
     }
-    let h = Mat::from_fn(n, n, |i, j| (a[i * n + j] + a[j * n + i].conjugate()).half());
+    let h = filled(n, n, |i, j| (a[i * n + j] + a[j * n + i].conjugate()).half());
     let want = if v.is_some() { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No };
     let mut s = Diag::<T>::zeros(n);
     let mut u = v.is_some().then(|| Mat::<T>::zeros(n, n));
@@ -93,8 +93,8 @@ pub fn svd<T: Field>(s: &mut [f64], vectors: Option<(&mut [T], &mut [T])>, a: &[
             Some(_) => (Some(u.as_mut()), Some(v.as_mut())),
             None => (None, None),
         };
-        let a = MatRef::from_row_major_slice(a, m, n);
-        low::svd(a, d.as_mut(), u, v, Par::Seq, stack, Default::default()).is_ok()
+        let a = filled(m, n, |i, j| a[i * n + j]);
+        low::svd(a.as_ref(), d.as_mut(), u, v, Par::Seq, stack, Default::default()).is_ok()
     };
     let d = d.column_vector();
     (0..k).for_each(|i| s[i] = if done { d[i].re() } else { f64::NAN });
@@ -121,9 +121,7 @@ pub fn svd<T: Field>(s: &mut [f64], vectors: Option<(&mut [T], &mut [T])>, a: &[
         }
     }
     write(to_u, u.as_ref());
-    for (i, x) in to_v.iter_mut().enumerate() {
-        *x = v[(i % n, i / n)].conjugate();
-    }
+    tiled(q, n, |i, j| to_v[i * n + j] = v[(j, i)].conjugate());
 }
 
 /// Eigenvalues and eigenvectors (unless `v` is `None`) of `a` (n×n), in the order that `order` gives.

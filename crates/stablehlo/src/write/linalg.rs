@@ -2,9 +2,7 @@
 //! the order of eigenvalues are then made those of the core.
 
 use super::{Text, show, tuple};
-use cotangent_core::ops::{
-    Bounds, Comparison, Eig, Eigh, Op, Qr, Reduction, Scan, Svd, TriangularSolve, Turn, Unary,
-};
+use cotangent_core::ops::{Bounds, Comparison, Eig, Eigh, Op, Qr, Reduction, Scan, Svd, TriangularSolve, Turn, Unary};
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Dim, Emit, Result, Type, bail};
 use std::sync::Arc;

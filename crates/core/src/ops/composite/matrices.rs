@@ -252,8 +252,7 @@ impl dyn Emit + '_ {
     /// Least squares with matrices of full rank, for their factors `Q`, `R`: `x = R⁻¹ Qᴴ b`.
     fn tall_lstsq(&self, a: Val, b: Val, (q, r): (Val, Val)) -> Val {
         let upper = TriangularSolve { left: true, lower: false, ..TriangularSolve::default() };
-        let body =
-            |cx: &dyn Emit, x: &[Val]| vec![cx.triangular_solve(x[3], cx.mm(cx.adjoint(x[2]), x[1]), upper)];
+        let body = |cx: &dyn Emit, x: &[Val]| vec![cx.triangular_solve(x[3], cx.mm(cx.adjoint(x[2]), x[1]), upper)];
         // dx = A⁺ (db - dA x) + (Aᴴ A)⁻¹ dAᴴ (b - A x), with factors that are differentiated in turn.
         let rule = |cx: &dyn Emit, x: &[Val], y: &[Val], t: &[Option<Val>]| {
             let f = cx.qr(x[0]);

@@ -306,7 +306,7 @@ impl Primitive for Spectral {
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
         let n = x[0].shape.last().map_or(1.0, size);
         let each = self.f.cost().flops;
-        let flops = batches(&x[0]) * n * n * (10.0 * n + each * n.powi(self.order as i32 - 1));
+        let flops = batches(&x[0]) * n * (10.0 * n * n + each * n.powi(self.order as i32));
         Cost { flops, bytes: x.iter().chain(y).map(bytes).sum() }
     }
 
