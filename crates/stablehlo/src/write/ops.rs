@@ -49,7 +49,8 @@ pub fn write(t: &Text<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Result<Vals> {
         Op::LinearSolve(s) => cx.inline(&s.solve, x).into(),
         Op::Spectral(s) => {
             let types: Vec<Type> = x.iter().map(|&v| cx.ty(v)).collect();
-            cx.inline(&s.expand(&types)?, x).into()
+            let f = s.expand(&types)?;
+            cx.inline(&f, x).into()
         }
         Op::Convolution(c) => return sliding::convolution(t, c, x, &y),
         Op::ReduceWindow(r) => return sliding::reduce_window(t, r, x[0], &y),
