@@ -15,7 +15,7 @@ use crate::shape::{Dim, Env, Shape, Type};
 use crate::transform::{Lin, Lv};
 
 /// Repetition into `shape`; axis `k` of the operand becomes axis `dims[k]`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BroadcastInDim {
     /// The result's extents.
     pub shape: Shape,

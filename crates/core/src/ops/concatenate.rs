@@ -14,7 +14,7 @@ use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv, Operand};
 
 /// Joining along `axis`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Concatenate {
     /// The axis whose extents add up; all others are equal.
     pub axis: usize,

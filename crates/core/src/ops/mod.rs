@@ -34,6 +34,7 @@ mod linear_solve;
 mod loops;
 mod moving;
 mod pad;
+mod plain;
 mod polygamma;
 mod recurrence;
 mod reduce;
@@ -88,6 +89,7 @@ pub use linalg::{
 };
 pub use linear_solve::{Apply, LinearSolve};
 pub use pad::Pad;
+pub use plain::Plain;
 pub use polygamma::Polygamma;
 pub use recurrence::LinearRecurrence;
 pub use reduce::{REDUCTIONS, Reduce, Reduction, ReductionDef};

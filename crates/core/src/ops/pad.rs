@@ -21,7 +21,7 @@ use crate::shape::{Dim, Env, Shape, Type};
 use crate::transform::{Lin, Lv};
 
 /// Padding of every axis.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pad {
     /// Elements added (or taken away) before the first.
     pub low: Vec<i64>,

@@ -193,7 +193,7 @@ impl Reduction {
 }
 
 /// Over which elements.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Over {
     /// These axes, which go.
     Axes(Vec<usize>),
@@ -202,7 +202,7 @@ enum Over {
 }
 
 /// A reduction.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reduce {
     /// What is folded.
     pub op: Reduction,

@@ -12,7 +12,7 @@ use crate::shape::{Dim, Env, Shape, Type};
 use crate::transform::{Lin, Lv};
 
 /// Into `shape`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reshape {
     /// The result's extents.
     pub shape: Shape,

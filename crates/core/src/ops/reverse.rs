@@ -13,7 +13,7 @@ use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv};
 
 /// Reversal along `axes`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reverse {
     /// The axes turned around: each once.
     pub axes: Vec<usize>,

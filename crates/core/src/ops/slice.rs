@@ -19,7 +19,7 @@ use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv};
 
 /// A strided window.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Slice {
     /// The first index of each axis.
     pub start: Vec<Dim>,

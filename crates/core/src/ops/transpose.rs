@@ -12,7 +12,7 @@ use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv};
 
 /// Permutation of axes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Transpose {
     /// Axis of the operand for each axis of the result.
     pub perm: Vec<usize>,

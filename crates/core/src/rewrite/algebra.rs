@@ -1,7 +1,7 @@
 //! Algebraic simplification: identities that hold for every bit pattern.
 
 use super::Pass;
-use super::fold::{as_splat, same_type};
+use super::fold::as_splat;
 use crate::array::Scalar;
 use crate::emit::Emit;
 use crate::ops::{Binary, BroadcastInDim, Constant, Convert, Op, Reshape, Transpose, Unary};
@@ -10,16 +10,16 @@ use crate::shape::Type;
 
 /// An equal value that is simpler, if an identity applies.
 pub(super) fn rewrite(p: &mut Pass, op: &Op, x: &[Val]) -> Option<Val> {
-    let types: Vec<Type> = x.iter().map(|&v| p.b.ty(v)).collect();
+    let ty = |p: &Pass| p.b.ty(x[0]);
     match op {
         Op::Unary(u @ (Unary::Neg | Unary::Conj)) => {
             operand_of(p, x[0], |inner| matches!(inner, Op::Unary(v) if v == u)).map(|inner| inner[0])
         }
-        Op::Binary(b) => binary(p, *b, x, &types),
-        Op::Convert(c) => convert(p, *c, x[0], &types[0]),
-        Op::Reshape(r) => reshape(p, r, x[0], &types[0]),
+        Op::Binary(b) => binary(p, *b, x, &[ty(p), p.b.ty(x[1])]),
+        Op::Convert(c) => convert(p, *c, x[0], &ty(p)),
+        Op::Reshape(r) => reshape(p, r, x[0], &ty(p)),
         Op::Transpose(t) => transpose(p, t, x[0]),
-        Op::BroadcastInDim(b) => broadcast(p, b, x[0], &types[0]),
+        Op::BroadcastInDim(b) => broadcast(p, b, x[0], &ty(p)),
         _ => None,
     }
 }
@@ -30,17 +30,18 @@ fn operand_of(p: &Pass, v: Val, is: impl FnOnce(&Op) -> bool) -> Option<Vec<Val>
 }
 
 fn binary(p: &mut Pass, op: Binary, x: &[Val], types: &[Type]) -> Option<Val> {
-    let out = op.infer_one(types)?;
+    // Asked for only where an identity applies.
+    let is_out = |k: usize| op.infer_one(types).as_ref() == Some(&types[k]);
     let number = |k: usize, c: f64| {
         as_splat(&p.b, x[k]).is_some_and(|s| s == Scalar::F(c).cast(types[k].dtype)) && types[k].dtype.has_tangent()
     };
-    let keep = |k: usize| same_type(&p.b, x[k], &out).then_some(x[k]);
+    let keep = |k: usize| is_out(k).then_some(x[k]);
     let negated = |p: &Pass, k: usize| operand_of(p, x[k], |o| matches!(o, Op::Unary(Unary::Neg))).map(|v| v[0]);
     match op {
         Binary::Mul | Binary::MulStrongZero if number(0, 1.0) => keep(1),
         Binary::Mul | Binary::Div if number(1, 1.0) => keep(0),
-        Binary::Mul if number(0, -1.0) && types[1] == out => Some(p.one(Unary::Neg, &[x[1]])),
-        Binary::Mul if number(1, -1.0) && types[0] == out => Some(p.one(Unary::Neg, &[x[0]])),
+        Binary::Mul if number(0, -1.0) && is_out(1) => Some(p.one(Unary::Neg, &[x[1]])),
+        Binary::Mul if number(1, -1.0) && is_out(0) => Some(p.one(Unary::Neg, &[x[0]])),
         // x - (+0) and x + (-0) are x for every x; x + (+0) is not, for -0.
         Binary::Sub if number(1, 0.0) => keep(0),
         Binary::Add if number(1, -0.0) => keep(0),

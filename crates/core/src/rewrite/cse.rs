@@ -1,18 +1,55 @@
 //! Common subexpressions: one equation for equal operations on equal operands.
 //!
-//! Name, attributes, operands and the type they give determine an operation, so they are the key. Operations with
-//! bodies are not merged: a checkpoint computes again on purpose.
+//! Name, attributes, operands and the type they give determine an operation, so they are the key: as they are
+//! ([`Plain`]) or spelled out. Operations with bodies are not merged: a checkpoint computes again on purpose.
 
 use crate::array::{Array, Wide};
 use crate::attr::Attr;
-use crate::ops::{Binary, Op};
+use crate::ops::{Binary, Op, Plain};
 use crate::primitive::{Val, Vals};
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
+use std::hash::{Hash, Hasher};
 
 /// Operation and operands.
 #[derive(PartialEq, Eq, Hash)]
-pub(super) struct Key(String, Vals);
+pub(super) struct Key(Name, Vals);
+
+/// An operation, as it is or spelled out.
+enum Name {
+    Plain(Op),
+    Spelled(String),
+}
+
+impl Name {
+    fn plain(&self) -> Option<Plain<'_>> {
+        match self {
+            Name::Plain(op) => op.plain(),
+            Name::Spelled(_) => None,
+        }
+    }
+
+    fn spelled(&self) -> Option<&str> {
+        match self {
+            Name::Plain(_) => None,
+            Name::Spelled(text) => Some(text),
+        }
+    }
+}
+
+impl PartialEq for Name {
+    fn eq(&self, o: &Name) -> bool {
+        self.plain() == o.plain() && self.spelled() == o.spelled()
+    }
+}
+
+impl Eq for Name {}
+
+impl Hash for Name {
+    fn hash<H: Hasher>(&self, h: &mut H) {
+        (self.plain(), self.spelled()).hash(h);
+    }
+}
 
 /// Values by what computes them.
 #[derive(Default)]
@@ -24,6 +61,13 @@ const MAX_ELEMENTS: usize = 256;
 impl Table {
     /// The key of an operation, if it may be merged.
     pub fn key(&self, op: &Op, x: &[Val]) -> Option<Key> {
+        let mut x = Vals::from_slice(x);
+        if matches!(op, Op::Binary(Binary::Add | Binary::Mul)) {
+            x.sort();
+        }
+        if op.plain().is_some() {
+            return Some(Key(Name::Plain(op.clone()), x));
+        }
         if !op.regions().is_empty() {
             return None;
         }
@@ -38,11 +82,7 @@ impl Table {
             write!(text, ";{name}=").ok()?;
             spell(&mut text, &value)?;
         }
-        let mut x = Vals::from_slice(x);
-        if matches!(op, Op::Binary(Binary::Add | Binary::Mul)) {
-            x.sort();
-        }
-        Some(Key(text, x))
+        Some(Key(Name::Spelled(text), x))
     }
 
     pub fn get(&self, key: &Key) -> Option<&Vals> {

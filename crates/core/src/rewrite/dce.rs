@@ -10,11 +10,20 @@ pub fn dce(f: &Function) -> Function {
     dce_keeping(f, &[]).0
 }
 
+/// As [`dce`]; `None` if every equation is needed.
+pub(super) fn without_dead(f: &Function) -> Option<Function> {
+    without(f, f.needed(None)).map(|(g, _)| g)
+}
+
 /// As [`dce`], keeping these values too; and where each value went (poison: it is gone).
 pub(crate) fn dce_keeping(f: &Function, keep: &[Val]) -> (Function, Vec<Val>) {
-    let need = f.needed_for(None, keep);
+    without(f, f.needed_for(None, keep)).unwrap_or_else(|| (f.clone(), f.vals().collect()))
+}
+
+/// The function without values that are not needed, and where each value went; `None` if no equation goes.
+fn without(f: &Function, need: Vec<bool>) -> Option<(Function, Vec<Val>)> {
     if f.eqns().iter().all(|e| e.results().any(|r| need[r.index()])) {
-        return (f.clone(), f.vals().collect());
+        return None;
     }
     let b = Builder::new(&f.name, Session::default());
     let mut map = vec![Val::POISON; f.len()];
@@ -32,5 +41,5 @@ pub(crate) fn dce_keeping(f: &Function, keep: &[Val]) -> (Function, Vec<Val>) {
         }
     }
     let results: Vec<Val> = f.results().iter().map(|r| map[r.index()]).collect();
-    (b.finish(&results).expect("the same equations have the same types"), map)
+    Some((b.finish(&results).expect("the same equations have the same types"), map))
 }

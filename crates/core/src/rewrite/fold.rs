@@ -1,7 +1,6 @@
 //! Folding: an operation on constants is a constant, if that does not make the program larger.
 
 use crate::array::{Array, Scalar, Wide};
-use crate::emit::Emit;
 use crate::graph::Builder;
 use crate::ops::{Constant, Op, Value};
 use crate::primitive::Val;
@@ -12,7 +11,8 @@ const MAX_ELEMENTS: usize = 64;
 
 /// The constant that an operation on constants computes.
 pub(super) fn constant(b: &Builder, op: &Op, x: &[Val]) -> Option<Constant> {
-    if x.is_empty() || op.results() != 1 || !op.regions().is_empty() || keeps(op) {
+    let known = |&v: &Val| b.with_def(v, |op, _| matches!(op, Op::Constant(_))) == Some(true);
+    if x.is_empty() || !x.iter().all(known) || op.results() != 1 || !op.regions().is_empty() || keeps(op) {
         return None;
     }
     let operands: Vec<Constant> = x.iter().map(|&v| as_constant(b, v)).collect::<Option<_>>()?;
@@ -70,9 +70,4 @@ fn first(a: &Array) -> Scalar {
         Wide::I(v) => Scalar::I(v[0]),
         Wide::C(v) => Scalar::C(v[0]),
     }
-}
-
-/// Whether values of `b` have one type.
-pub(super) fn same_type(b: &Builder, a: Val, t: &Type) -> bool {
-    b.ty(a) == *t
 }

@@ -49,7 +49,8 @@ pub fn simplify(f: &Function) -> Function {
 }
 
 fn simplify_with(f: &Function, bodies: &mut Bodies) -> Function {
-    let f = dce(f);
+    let alive = dce::without_dead(f);
+    let f = alive.as_ref().unwrap_or(f);
     let mut pass = Pass { b: Builder::new(&f.name, Session::default()), table: Table::default() };
     let mut map = vec![Val::POISON; f.len()];
     for &p in f.params() {
@@ -58,16 +59,17 @@ fn simplify_with(f: &Function, bodies: &mut Bodies) -> Function {
     let needed = f.needed(None);
     for e in f.eqns() {
         let x: Vals = f.operands(e).iter().map(|v| map[v.index()]).collect();
-        let used: Vec<bool> = e.results().map(|r| needed[r.index()]).collect();
-        let narrow = match used.contains(&false) {
-            true => e.op.narrow(&used, &mut |f, used| bodies.narrow(f, used)),
-            false => None,
+        let narrow = if e.results().all(|r| needed[r.index()]) {
+            None
+        } else {
+            let used: Vec<bool> = e.results().map(|r| needed[r.index()]).collect();
+            e.op.narrow(&used, &mut |f, used| bodies.narrow(f, used))
         };
-        let (op, kept) = narrow.unwrap_or_else(|| (e.op.clone(), vec![true; used.len()]));
-        let op = with_simple_bodies(&op, bodies);
+        let kept = |k: usize| narrow.as_ref().is_none_or(|(_, kept)| kept[k]);
+        let results: Vals = e.results().enumerate().filter(|(k, _)| kept(*k)).map(|(_, r)| r).collect();
+        let op = with_simple_bodies(narrow.map_or_else(|| e.op.clone(), |(op, _)| op), bodies);
         pass.b.set_loc(e.loc);
-        let kept = e.results().zip(kept).filter(|(_, k)| *k).map(|(r, _)| r);
-        for (r, y) in kept.zip(pass.write(op, &x)) {
+        for (r, y) in results.into_iter().zip(pass.write(op, &x)) {
             map[r.index()] = y;
             if let Some(name) = f.name_of(r) {
                 pass.b.set_name(y, name);
@@ -76,19 +78,19 @@ fn simplify_with(f: &Function, bodies: &mut Bodies) -> Function {
     }
     let results: Vec<Val> = f.results().iter().map(|r| map[r.index()]).collect();
     match pass.b.finish(&results) {
-        Ok(g) => dce(&g),
+        Ok(g) => dce::without_dead(&g).unwrap_or(g),
         // A rewrite that does not type-check is our bug; the program itself is still right.
         Err(e) => {
             debug_assert!(false, "simplify of `{}`: {e}", f.name);
-            f
+            f.clone()
         }
     }
 }
 
-fn with_simple_bodies(op: &Op, bodies: &mut Bodies) -> Op {
+fn with_simple_bodies(op: Op, bodies: &mut Bodies) -> Op {
     let regions = op.regions();
     if regions.is_empty() {
-        return op.clone();
+        return op;
     }
     let new: Vec<Arc<Function>> = regions
         .into_iter()

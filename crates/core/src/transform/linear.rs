@@ -25,6 +25,11 @@ impl Lv {
     pub fn index(self) -> usize {
         self.0 as usize
     }
+
+    /// The value at this position: for programs outside this crate.
+    pub fn from_index(i: usize) -> Lv {
+        Lv(u32::try_from(i).expect("fewer than 2^32 values"))
+    }
 }
 
 /// An operand of a linear equation.

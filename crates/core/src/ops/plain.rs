@@ -1,0 +1,87 @@
+//! [`Plain`]: an operation as a key that costs no more than its attributes, for tables of operations.
+//!
+//! Name and attributes determine an operation, but to spell them out takes longer than many operations. The common ones
+//! without bodies compare and hash as they are.
+
+use super::{
+    Binary, BroadcastInDim, Compare, Complex, Concatenate, Constant, Convert, Cumulative, DotGeneral, IntegerPow, Op,
+    Pad, Polygamma, Reduce, Reshape, Reverse, Select, Slice, Transpose, Unary, Value,
+};
+use crate::array::Scalar;
+use crate::shape::Type;
+
+/// An operation that compares and hashes as it is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Plain<'a> {
+    Unary(Unary),
+    Binary(Binary),
+    Compare(Compare),
+    Select(Select),
+    Complex(Complex),
+    IntegerPow(IntegerPow),
+    Polygamma(Polygamma),
+    Convert(Convert),
+    Splat(&'a Type, Scalar),
+    BroadcastInDim(&'a BroadcastInDim),
+    Reshape(&'a Reshape),
+    Transpose(&'a Transpose),
+    Reduce(&'a Reduce),
+    Cumulative(Cumulative),
+    DotGeneral(&'a DotGeneral),
+    Reverse(&'a Reverse),
+    Slice(&'a Slice),
+    Pad(&'a Pad),
+    Concatenate(&'a Concatenate),
+}
+
+impl Op {
+    /// The operation as a key; `None` for one that has to be spelled out. Two operations that have one are the same
+    /// operation if the keys are equal.
+    pub fn plain(&self) -> Option<Plain<'_>> {
+        Some(match self {
+            Op::Unary(f) => Plain::Unary(*f),
+            Op::Binary(f) => Plain::Binary(*f),
+            Op::Compare(c) => Plain::Compare(*c),
+            Op::Select(s) => Plain::Select(*s),
+            Op::Complex(c) => Plain::Complex(*c),
+            Op::IntegerPow(p) => Plain::IntegerPow(*p),
+            Op::Polygamma(p) => Plain::Polygamma(*p),
+            Op::Convert(c) => Plain::Convert(*c),
+            Op::Constant(Constant { ty, value: Value::Splat(s) }) => Plain::Splat(ty, *s),
+            Op::BroadcastInDim(b) => Plain::BroadcastInDim(b),
+            Op::Reshape(r) => Plain::Reshape(r),
+            Op::Transpose(t) => Plain::Transpose(t),
+            Op::Reduce(r) => Plain::Reduce(r),
+            Op::Cumulative(c) => Plain::Cumulative(*c),
+            Op::DotGeneral(d) => Plain::DotGeneral(d),
+            Op::Reverse(r) => Plain::Reverse(r),
+            Op::Slice(s) => Plain::Slice(s),
+            Op::Pad(p) => Plain::Pad(p),
+            Op::Concatenate(c) => Plain::Concatenate(c),
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Samples that spell alike are equal keys, and no others.
+    #[test]
+    fn keys_are_equal_as_spelled() {
+        let ops: Vec<Op> = super::super::entries().iter().flat_map(|e| (e.samples)(e.name)).map(|s| s.op).collect();
+        let spelled = |op: &Op| format!("{} {op:?}", op.name());
+        let mut same = 0;
+        for a in &ops {
+            for b in &ops {
+                if let (Some(x), Some(y)) = (a.plain(), b.plain()) {
+                    assert_eq!(x == y, spelled(a) == spelled(b), "{a:?} {b:?}");
+                    same += usize::from(x == y);
+                }
+            }
+        }
+        assert!(same > ops.len() / 3, "{same}");
+    }
+}
