@@ -1,7 +1,7 @@
 //! Bad input through every door: an error with the right code that names what was wrong, never a panic; and what was
 //! handed it still works afterwards.
 
-use cotangent::ad::{self, AdContext, EagerRuntime, EagerTensor, TracedTensorAdExt};
+use cotangent::ad::{AdContext, EagerRuntime, EagerTensor, TracedTensorAdExt};
 use cotangent::closures::{self, Solver};
 use cotangent::einsum::{EagerEinsumExt, einsum};
 use cotangent::linalg::{LinalgBackend, MatrixNorm, TracedTensorLinalgExt};
@@ -280,7 +280,7 @@ fn runtimes_survive_failed_calls() -> Result<()> {
     assert!(lent.is_err());
     let lent = catch_unwind(AssertUnwindSafe(|| rt.with_extension_caches_mut(|_| panic!("the caller's"))));
     assert!(lent.is_err());
-    let x: EagerTensor = rt.variable_from(Tensor::scalar(3.0)).map_err(ad::Error::from)?;
+    let x: EagerTensor = rt.variable_from(Tensor::scalar(3.0))?;
     x.square()?.backward()?;
     assert_eq!(x.grad()?.expect("backward reached it").item::<f64>()?, 6.0);
     rt.clear_caches()?;
