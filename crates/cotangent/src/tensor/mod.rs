@@ -31,7 +31,7 @@ use cotangent_core::{Array, DType, Element, Result, Type, bail, for_dtype};
 /// use cotangent::Tensor;
 /// use cotangent::tensor::Order;
 /// let a = Tensor::from_vec_col_major([2, 3], vec![1, 2, 3, 4, 5, 6])?;
-/// assert_eq!((a.order(), a.to_order(Order::RowMajor)?.as_slice::<i32>()?), (Order::ColMajor, &[1, 3, 5, 2, 4, 6][..]));
+/// assert_eq!((a.order(), a.to_order(Order::RowMajor)?.as_slice::<i32>()?), (Order::ColumnMajor, &[1, 3, 5, 2, 4, 6][..]));
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
