@@ -80,7 +80,7 @@ fn pads_windows_and_slices_at_extents() {
         "    %y = stablehlo.dynamic_pad %x, %zero, %one, %less, %none : (tensor<?xf64>, tensor<f64>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<?xf64>
     return %y : tensor<?xf64>",
     );
-    assert_eq!(run(&padded, &[x.clone()]).to_f64(), [0.0, 1.0, 2.0, 4.0, 8.0, 0.0, 0.0, 0.0]);
+    assert_eq!(run(&padded, std::slice::from_ref(&x)).to_f64(), [0.0, 1.0, 2.0, 4.0, 8.0, 0.0, 0.0, 0.0]);
     // A window of everything before an element.
     let window = |padding: &str, size: &str| {
         exported(
@@ -93,9 +93,9 @@ fn pads_windows_and_slices_at_extents() {
             ),
         )
     };
-    assert_eq!(run(&window("%less, %none", "%s"), &[x.clone()]).to_f64(), [1.0, 3.0, 7.0, 15.0]);
-    assert_eq!(run(&window("%none, %less", "%s"), &[x.clone()]).to_f64(), [15.0, 14.0, 12.0, 8.0]);
-    assert_eq!(run(&window("%one, %none", "%one"), &[x.clone()]).to_f64(), [0.0, 1.0, 2.0, 4.0, 8.0]);
+    assert_eq!(run(&window("%less, %none", "%s"), std::slice::from_ref(&x)).to_f64(), [1.0, 3.0, 7.0, 15.0]);
+    assert_eq!(run(&window("%none, %less", "%s"), std::slice::from_ref(&x)).to_f64(), [15.0, 14.0, 12.0, 8.0]);
+    assert_eq!(run(&window("%one, %none", "%one"), std::slice::from_ref(&x)).to_f64(), [0.0, 1.0, 2.0, 4.0, 8.0]);
     // All but one, from a place that is a value and moved to where the slice fits.
     let slice = exported(
         "tensor<?xf64>",
