@@ -17,6 +17,7 @@ pub type Lower = dyn Fn(&dyn Primitive, &[Type]) -> Result<Kernel> + Send + Sync
 #[derive(Clone, Default)]
 pub struct Executor {
     extensions: FxHashMap<String, Arc<Lower>>,
+    stepwise: bool,
 }
 
 impl Executor {
@@ -33,6 +34,15 @@ impl Executor {
     ) -> Executor {
         self.extensions.insert(name.into(), Arc::new(lower));
         self
+    }
+
+    /// Programs over a few elements run like all others (builder style). They give the same bits, later.
+    pub fn stepwise(self) -> Executor {
+        Executor { stepwise: true, ..self }
+    }
+
+    pub(crate) fn is_stepwise(&self) -> bool {
+        self.stepwise
     }
 
     /// The program of a function: O(equations), bodies once each.

@@ -18,7 +18,7 @@ use crate::kernel::Sizes;
 use crate::program::needs_check;
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::{Constant, Op, Reduction, Value};
-use cotangent_core::{Array, DType, Function, Primitive, Shape, Type, Val};
+use cotangent_core::{Array, DType, Function, Primitive, Shape, Sym, Type, Val};
 use cotangent_kernels::tile::fold::Fold;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
@@ -268,7 +268,24 @@ pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool) -> Vec<Node> {
     let alive: Vec<usize> = (0..f.eqns().len()).filter(|&i| live(&f.eqns()[i])).collect();
     let mut reads: Vec<Vec<Read>> = (0..f.eqns().len()).map(|i| fusion.reads(i)).collect();
     stages(&mut fusion, &alive, &reads);
+    // What decides an extent comes before all that mentions it.
+    let mut binders: FxHashMap<Sym, Val> = FxHashMap::default();
+    for e in alive.iter().map(|&i| &f.eqns()[i]) {
+        for s in e.op.binds() {
+            binders.extend(e.results().next().map(|r| (s.clone(), r)));
+        }
+    }
     let operands = |i: usize, visit: &mut dyn FnMut(Val, &Option<Vec<usize>>)| {
+        if !binders.is_empty() {
+            let e = &f.eqns()[i];
+            let mut mention = |s: &Sym| {
+                if let Some(&v) = binders.get(s).filter(|_| !e.op.binds().contains(s)) {
+                    visit(v, &None);
+                }
+            };
+            e.results().for_each(|r| f.ty(r).syms(&mut mention));
+            e.op.attr_syms(&mut mention);
+        }
         if reads[i].is_empty() {
             f.operands(&f.eqns()[i]).iter().for_each(|&v| visit(v, &None));
         }
@@ -283,7 +300,7 @@ pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool) -> Vec<Node> {
     f.results().iter().for_each(|v| used[v.index()] = true);
     let mut runs = vec![false; f.eqns().len()];
     for &i in alive.iter().rev() {
-        runs[i] = f.eqns()[i].results().any(|r| used[r.index()]);
+        runs[i] = f.eqns()[i].results().any(|r| used[r.index()]) || !f.eqns()[i].op.binds().is_empty();
         if runs[i] {
             operands(i, &mut |v, _| used[v.index()] = true);
         }

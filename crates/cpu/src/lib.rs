@@ -43,6 +43,7 @@ mod sliding;
 mod small;
 mod sort;
 pub mod tensor;
+mod tiny;
 mod windows;
 
 pub use executor::Executor;

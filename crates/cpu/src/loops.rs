@@ -2,13 +2,15 @@
 //!
 //! Bodies are compiled once and keep their slots from step to step; extents are bound again only if an operand changes
 //! its shape. A carry that dies in the body is written over there. What steps return is copied into one buffer: of the
-//! right size where the number of steps is known, else one that doubles.
+//! right size where the number of steps is known, else one that doubles. A scan over a few elements
+//! ([`tiny`](crate::tiny)) runs without a tensor per step: its results are written where they go.
 
 use crate::element::for_size;
 use crate::executor::Compiler;
 use crate::kernel::{Kernel, Operands, Results, Sizes};
 use crate::program::{Program, Running};
-use crate::tensor::{Extents, Tensor, volume};
+use crate::tensor::{Extents, Fresh, Tensor, volume};
+use crate::tiny::{Form, Tiny};
 use cotangent_core::ops::{Scan, While};
 use cotangent_core::{DType, Env, Result, Shape, bail};
 use cotangent_kernels::copy::copy_into;
@@ -101,6 +103,9 @@ pub(crate) fn scan(cx: &Compiler<'_>, s: &Scan) -> Result<Kernel> {
     let rows = rows(&body, carries);
     Ok(Box::new(move |env, mut x: Operands| {
         let n = length.at(env)?[0];
+        if let Some(tiny) = body.tiny().filter(|tiny| n > 0 && loops(tiny, n, [consts, consts + carries], &x)) {
+            return scan_tiny(tiny, n, reverse, [consts, consts + carries], x);
+        }
         let xs: Operands = x.drain(consts + carries..).collect();
         let mut carry: Results = x.drain(consts..).collect();
         let (mut running, mut stacks) = (Running::new(&body), stacks(&rows, Some(n))?);
@@ -114,6 +119,52 @@ pub(crate) fn scan(cx: &Compiler<'_>, s: &Scan) -> Result<Kernel> {
         }
         Ok(carry)
     }))
+}
+
+/// Whether a body takes constants, carries and `n` rows of each stack, and gives the carries back.
+fn loops(tiny: &Tiny, n: usize, [consts, stacks]: [usize; 2], x: &[Tensor]) -> bool {
+    let (inputs, outputs) = (tiny.inputs(), tiny.outputs());
+    let fits = |(i, (form, x)): (usize, (&Form, &Tensor))| {
+        let row = if i < stacks { Some(x.shape()) } else { x.shape().strip_prefix(&[n]) };
+        form.dtype == x.dtype() && row == Some(&form.shape)
+    };
+    let same = |(a, b): (&Form, &Form)| a.dtype == b.dtype && a.shape == b.shape;
+    inputs.len() == x.len()
+        && inputs.iter().zip(x).enumerate().all(fits)
+        && inputs[consts..stacks].iter().zip(outputs).all(same)
+}
+
+/// A loop over few elements: a step is told where its operands and results lie, and nothing else. Carries live in two
+/// buffers; a step reads one and writes the other. `x` is what the body takes, rows in place of each stack's first axis.
+fn scan_tiny(tiny: &Tiny, n: usize, reverse: bool, [consts, stacks]: [usize; 2], x: Operands) -> Result<Results> {
+    let carries = stacks - consts;
+    let x = x.into_iter().map(Tensor::into_packed).collect::<Result<Operands>>()?;
+    let (inputs, outputs) = (tiny.inputs(), tiny.outputs());
+    let buffers = || outputs[..carries].iter().map(|y| Fresh::new(y.dtype, y.n)).collect::<Result<Vec<_>>>();
+    let (mut old, mut new) = (buffers()?, buffers()?);
+    let stacked = |y: &Form| Fresh::new(y.dtype, volume(&shape_of(n, &y.shape))?);
+    let made: Vec<Fresh> = outputs[carries..].iter().map(stacked).collect::<Result<_>>()?;
+    let first: Vec<*const u8> = x.iter().map(Tensor::first_ptr).collect();
+    let (mut from, sizes) = (first.clone(), inputs.iter().map(Form::bytes).collect::<Vec<_>>());
+    let mut memory = tiny.memory();
+    for step in 0..n {
+        let i = if reverse { n - 1 - step } else { step };
+        for k in stacks..first.len() {
+            from[k] = first[k].wrapping_add(i * sizes[k]);
+        }
+        let rows = made.iter().zip(&outputs[carries..]).map(|(y, form)| y.ptr().wrapping_add(i * form.bytes()));
+        // SAFETY: operands have the types that the body takes, stacks `n` rows of them, and lie packed; the carries of
+        // the last step are of the types of its results. Buffers for results have room for them, `made` for `n` rows.
+        unsafe { tiny.execute(&mut memory, from.iter().copied(), new.iter().map(Fresh::ptr).chain(rows)) };
+        std::mem::swap(&mut old, &mut new);
+        from[consts..stacks].iter_mut().zip(&old).for_each(|(from, carry)| *from = carry.ptr());
+    }
+    // SAFETY: there was a step, so every carry was written, and every row of what was stacked.
+    unsafe {
+        let carry = old.into_iter().zip(outputs).map(|(y, form)| y.into_tensor(form.shape.clone()));
+        let stack = made.into_iter().zip(&outputs[carries..]);
+        Ok(carry.chain(stack.map(|(y, form)| y.into_tensor(shape_of(n, &form.shape)))).collect())
+    }
 }
 
 /// A loop while a condition holds.

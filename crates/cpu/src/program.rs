@@ -11,6 +11,7 @@ use crate::fuse::{Node, plan};
 use crate::kernel::{Kernel, Operands, Results, Sizes};
 use crate::lower::{lower, settle};
 use crate::tensor::{Extents, Tensor};
+use crate::tiny::Tiny;
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::Op;
 use cotangent_core::{Array, DType, Env, Function, Result, Sym, Type, Val, reference};
@@ -29,6 +30,8 @@ pub struct Program {
     pool: Vec<Slot>,
     results: Vec<Slot>,
     slots: usize,
+    /// All of it in place of steps, where every value is small.
+    tiny: Option<Tiny>,
 }
 
 struct Param {
@@ -116,7 +119,9 @@ impl Program {
         // The last step that reads each value; results are read after all of them.
         const UNREAD: u32 = u32::MAX;
         let need = f.needed(None);
-        let nodes = plan(f, |e| e.results().any(|r| need[r.index()]));
+        let live = |e: &Eqn| e.results().any(|r| need[r.index()]);
+        let tiny = if cx.executor.is_stepwise() { None } else { Tiny::of(f, live) };
+        let nodes = if tiny.is_some() { Vec::new() } else { plan(f, live) };
         let mut last = vec![UNREAD; f.len()];
         for (i, node) in nodes.iter().enumerate() {
             match node {
@@ -172,9 +177,11 @@ impl Program {
             steps.push(Step { kernel, eqn: eqn as u32, bounds, check, binds: !e.op.binds().is_empty() });
         }
         let mut results = Vec::with_capacity(f.results().len());
-        read(&mut results, &mut slots, f.results(), |_| true);
+        if tiny.is_none() {
+            read(&mut results, &mut slots, f.results(), |_| true);
+        }
         let slots = slots.count as usize;
-        Ok(Program { function: f.clone(), params, symbols, steps, pool, results, slots })
+        Ok(Program { function: f.clone(), params, symbols, steps, pool, results, slots, tiny })
     }
 
     /// The function it computes.
@@ -194,6 +201,17 @@ impl Program {
     /// As [`Program::run`], on views and giving views.
     pub fn run_tensors(&self, inputs: impl IntoIterator<Item = Tensor>) -> Result<Vec<Tensor>> {
         Ok(self.call(inputs.into_iter().collect(), &Env::default())?.into_vec())
+    }
+
+    /// As [`Program::run_tensors`], on tensors that others keep: on few elements without taking any part of them.
+    pub fn run_refs<'t>(&self, inputs: impl ExactSizeIterator<Item = &'t Tensor> + Clone) -> Result<Results> {
+        let few = self.tiny.as_ref().and_then(|tiny| tiny.run(inputs.clone()));
+        few.unwrap_or_else(|| self.call(inputs.cloned().collect(), &Env::default()))
+    }
+
+    /// What runs in place of steps.
+    pub(crate) fn tiny(&self) -> Option<&Tiny> {
+        self.tiny.as_ref()
     }
 
     /// Runs the program on tensors. The symbols of its parameters are its own.
@@ -237,6 +255,9 @@ impl Program {
     }
 
     fn run_bound(&self, slots: &mut [Option<Tensor>], inputs: Operands, env: Cow<'_, Env>) -> Result<Results> {
+        if let Some(tiny) = &self.tiny {
+            return tiny.run(inputs.iter()).expect("operands were compared with the parameters");
+        }
         self.run_steps(slots, inputs, env, |_, env, x, kernel| kernel(env, x))
     }
 

@@ -29,6 +29,25 @@ pub(crate) fn apply(op: &Op, x: &[Tensor]) -> Option<Tensor> {
     }
 }
 
+impl Tensor {
+    /// `self + x` in place of `self`; `false` if others refer to its elements, or the two differ in more than those.
+    pub fn add_over(&mut self, x: &Tensor) -> bool {
+        fn of<T: Plain + Float>(y: &mut Tensor, x: &Tensor) -> bool {
+            match (y.exclusive::<T>(), x.as_slice::<T>()) {
+                (Some(y), Some(x)) => y.iter_mut().zip(x).for_each(|(y, &x)| *y = *y + x),
+                _ => return false,
+            }
+            true
+        }
+        match (self.dtype(), x.dtype()) {
+            _ if self.shape() != x.shape() => false,
+            (DType::F64, DType::F64) => of::<f64>(self, x),
+            (DType::F32, DType::F32) => of::<f32>(self, x),
+            _ => false,
+        }
+    }
+}
+
 fn arithmetic<T: Plain + Float>(f: Binary, x: &Tensor, y: &Tensor) -> Option<Tensor> {
     match f {
         Binary::Add => pairs(x, y, |x: T, y| x + y),

@@ -155,7 +155,8 @@ impl Tensor {
         self.offset == 0 && self.is_row_major() && self.numel() == self.data.len()
     }
 
-    fn is_row_major(&self) -> bool {
+    /// The elements lie next to each other in row-major order.
+    pub(crate) fn is_row_major(&self) -> bool {
         let mut step = 1isize;
         self.shape.iter().zip(&self.strides).rev().all(|(&n, &s)| {
             let fits = n == 1 || s == step;
@@ -278,6 +279,11 @@ impl Tensor {
         let mut y = for_any!(self.dtype(), T => Tensor::from_vec(shape, anything::<T>(n)?));
         for_size!(self.dtype(), W => copy_on_threads(y.exclusive_bits::<W>().expect("just made"), self.bits()));
         Ok(y)
+    }
+
+    /// The same elements next to each other in row-major order, in a buffer that may hold others too.
+    pub(crate) fn into_packed(self) -> Result<Tensor> {
+        if self.is_row_major() { Ok(self) } else { self.into_dense() }
     }
 
     /// The value outside the runtime.

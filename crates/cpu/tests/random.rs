@@ -8,7 +8,7 @@ use cotangent_core::check::random::{Case, graph};
 use cotangent_core::rewrite::simplify;
 use cotangent_core::transform::{AdContext, vjp};
 use cotangent_core::{Array, Dim, Env, Function, Result, reference};
-use cotangent_cpu::compile;
+use cotangent_cpu::{Executor, compile};
 use std::sync::Arc;
 
 /// The results of `f`, each operation compared with the reference on the way.
@@ -41,7 +41,11 @@ fn one_by_one(f: &Function, args: &[Array], what: &str) -> Result<Vec<Array>> {
 
 fn compare(what: &str, f: Function, args: &[Array]) {
     let want = one_by_one(&f, args, what);
-    let got = compile(&Arc::new(f)).and_then(|p| p.run(args));
+    let f = Arc::new(f);
+    let got = compile(&f).and_then(|p| p.run(args));
+    if let (Ok(got), Ok(steps)) = (&got, Executor::new().stepwise().compile(&f).and_then(|p| p.run(args))) {
+        assert!(got.iter().zip(&steps).all(|(a, b)| a.same_bits(b)), "{what}: {got:?} by steps is {steps:?}");
+    }
     match (got, want) {
         (Ok(got), Ok(want)) => {
             for (g, w) in got.iter().zip(&want) {

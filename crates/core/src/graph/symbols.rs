@@ -88,7 +88,7 @@ impl Function {
 
 impl Op {
     /// The symbols that its attributes and bodies mention.
-    pub(crate) fn attr_syms(&self, f: &mut dyn FnMut(&Sym)) {
+    pub fn attr_syms(&self, f: &mut dyn FnMut(&Sym)) {
         let seen = std::cell::RefCell::new(Vec::new());
         self.map_dims(&|d| {
             d.syms(&mut |s| seen.borrow_mut().push(s.clone()));

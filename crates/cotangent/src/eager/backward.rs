@@ -5,12 +5,13 @@
 //! [`transpose_program`](cotangent_core::transform::transpose_program), so the bits are those of a traced gradient.
 
 use super::error::{Error, Result};
-use super::exec::{Exec, Held, Helds, Inputs, Value};
+use super::exec::{Exec, Held, Value};
 use super::runtime::EagerRuntime;
-use super::tape::{self, Edge, Kind, Node, Tape, concrete, linearize, lock};
+use super::tape::{self, Derivative, Edge, Kind, Node, Tape, concrete, linearize, lock};
 use super::tensor::EagerTensor;
-use cotangent_core::transform::{LinearProgram, Operand};
-use cotangent_core::{Arg, Code, Emit, Env, Loc, Val};
+use crate::tensor::Order;
+use cotangent_core::transform::{LinearProgram, Lv, Operand};
+use cotangent_core::{Code, Emit, Env, Loc, Val};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -85,15 +86,21 @@ fn reach<'a>(roots: impl Iterator<Item = &'a Edge>) -> Result<Vec<Reached>> {
     Ok(nodes)
 }
 
+/// `old + v`; over `old` if nobody else has it and nothing is recorded.
+pub(super) fn sum(rt: &EagerRuntime, old: &mut Value, v: &Value, track: bool) -> Result<()> {
+    let recorded = track && (old.edge.is_some() || v.edge.is_some());
+    if recorded || rt.is_watched() || !old.tensor.add_over(&v.tensor) {
+        let mut y = tape::apply(rt, &rt.session().sum(), &[old, v], track, Loc::None, &mut Env::default())?;
+        *old = y.remove(0);
+    }
+    Ok(())
+}
+
 /// Adds a value to a slot: the first one is not added to zero.
 fn add(rt: &EagerRuntime, slots: &mut Slots, slot: u32, v: Value, track: bool) -> Result<()> {
     match slots.iter_mut().find(|s| s.0 == slot) {
         None => slots.push((slot, v)),
-        Some((_, old)) => {
-            let both = smallvec::smallvec![old.clone(), v];
-            let mut y = tape::apply(rt, rt.session().sum(), both, track, Loc::None, &mut Env::default())?;
-            *old = y.remove(0);
-        }
+        Some((_, old)) => sum(rt, old, &v, track)?,
     }
     Ok(())
 }
@@ -122,10 +129,11 @@ pub(super) fn pull(
         let Some(mut slots) = pending.remove(&node.id) else { continue };
         run_hooks(rt, node, &mut slots)?;
         sink(node, &slots, Arc::strong_count(node) > references + 1);
-        let Kind::Op { op, loc, .. } = &node.kind else { continue };
-        let Some(tape) = released else { return Err(Error::GraphFreed { op: op.name().to_owned() }) };
-        pull_node(rt, node, &tape, slots, track, &mut pending).map_err(|e| match e {
-            Error::Core(e) => Error::Core(e.at(*loc).note(format!("in the derivative of `{}`", op.name()))),
+        let Kind::Op { derivative, loc, .. } = &node.kind else { continue };
+        let name = derivative.op.name();
+        let Some(tape) = released else { return Err(Error::GraphFreed { op: name.to_owned() }) };
+        pull_node(rt, node, (derivative, &tape, *loc), slots, track, &mut pending).map_err(|e| match e {
+            Error::Core(e) => Error::Core(e.at(*loc).note(format!("in the derivative of `{name}`"))),
             e => e,
         })?;
     }
@@ -150,78 +158,63 @@ fn run_hooks(rt: &Arc<EagerRuntime>, node: &Node, slots: &mut Slots) -> Result<(
     Ok(())
 }
 
-/// The values of a node's emitter: what the tape kept, with its own tangents if a second derivative is wanted.
-fn restored(tape: &Tape, node: Option<&Arc<Node>>) -> Helds {
-    tape.saved.iter().map(|s| Held { value: s.as_ref().map(|s| s.value(node)), depends: false }).collect()
+/// The emitter of a node's linear program and that program: of the derivative as it was recorded, or taken again where
+/// it is to be differentiated.
+fn emitter<'r>(
+    rt: &'r EagerRuntime,
+    node: &Arc<Node>,
+    (derivative, tape, loc): (&Derivative, &Tape, Loc),
+    track: bool,
+) -> Result<(Option<LinearProgram>, Exec<'r>)> {
+    let again = if track { derivative.operands(tape, node) } else { None };
+    let (program, exec) = match again {
+        Some(x) => {
+            let lin = linearize(rt, &derivative.op, x, true, loc, &tape.env)?;
+            (Some(lin.program), Exec::new(rt, true, lin.exec_values, lin.env))
+        }
+        None => {
+            let values = derivative.restored(tape, track.then_some(node));
+            (None, Exec::new(rt, track, values, tape.env.clone()))
+        }
+    };
+    exec.set_loc(loc);
+    Ok((program, exec))
 }
 
 fn pull_node(
     rt: &Arc<EagerRuntime>,
     node: &Arc<Node>,
-    tape: &Tape,
+    (derivative, tape, loc): (&Derivative, &Tape, Loc),
     slots: Slots,
     track: bool,
     pending: &mut FxHashMap<u64, Slots>,
 ) -> Result<()> {
-    let Kind::Op { op, loc, .. } = &node.kind else { return Ok(()) };
-    let again;
-    let (program, exec): (&LinearProgram, Exec<'_>) = match tape.again.as_ref().filter(|_| track) {
-        Some(x) => {
-            let x: Inputs = x.iter().map(|s| s.value(Some(node))).collect();
-            let lin = linearize(rt, op, x, true, *loc, &tape.env)?;
-            again = lin.program;
-            (&again, Exec::new(rt, true, lin.exec_values, lin.env))
+    if !track && !rt.is_watched() {
+        let at: SmallVec<[u32; 1]> = slots.iter().map(|s| s.0).collect();
+        if let Some(pullback) = derivative.pullback(rt, &at) {
+            let back = pullback.run(&tape.saved, slots.into_iter().map(|s| s.1.tensor))?;
+            for (k, tensor) in back {
+                let to = &node.inputs[k];
+                let ty = derivative.program.ty(Lv::from_index(k)).clone();
+                let v = Value { tensor, ty, order: Order::RowMajor, edge: None };
+                add(rt, pending.entry(to.node.id).or_default(), to.slot, v, false)?;
+            }
+            return Ok(());
         }
-        None => {
-            let values = restored(tape, track.then_some(node));
-            (&tape.program, Exec::new(rt, track, values, tape.env.clone()))
-        }
-    };
-    let cx: &dyn Emit = &exec;
-    cx.set_loc(*loc);
-    let inputs = node.inputs.len();
+    }
+    let (again, exec) = emitter(rt, node, (derivative, tape, loc), track)?;
+    let program = again.as_ref().unwrap_or(&derivative.program);
     let mut ct: SmallVec<[Option<Val>; 8]> = smallvec::smallvec![None; program.len()];
     for (slot, v) in slots {
         if let Some(c) = ct.get_mut(slot as usize) {
             *c = Some(exec.push(Held::new(v)));
         }
     }
-    let mut args = SmallVec::<[Arg; 4]>::new();
-    let mut cts = SmallVec::<[Option<Val>; 4]>::new();
-    for e in program.eqns().iter().rev() {
-        cts.clear();
-        cts.extend(e.results().map(|r| ct[r.index()].take()));
-        if cts.iter().all(Option::is_none) {
-            continue;
-        }
-        args.clear();
-        args.extend(e.operands.iter().map(|o| match o {
-            Operand::R(v) => Arg::R(*v),
-            Operand::L(l) => Arg::L(concrete(program.ty(*l), &tape.env)),
-        }));
-        let back = rt.session().transpose(&e.op, cx, &args, &cts)?;
-        for (o, v) in e.operands.iter().zip(back) {
-            let (Operand::L(l), Some(v)) = (o, v) else { continue };
-            if l.index() >= inputs {
-                let slot = &mut ct[l.index()];
-                *slot = Some(match *slot {
-                    None => v,
-                    Some(old) => cx.emit(rt.session().sum(), &[old, v])[0],
-                });
-                continue;
-            }
-            let Some(v) = exec.get(v) else { continue };
-            let want = program.ty(*l);
-            if v.tensor.dtype() != want.dtype || v.rank() != want.rank() {
-                return Err(Error::Core(cotangent_core::Error::new(
-                    Code::RuleType,
-                    format!("transpose rule of `{}` produced {} for {want}", e.op.name(), v.tensor.ty()),
-                )));
-            }
-            let to = &node.inputs[l.index()];
-            add(rt, pending.entry(to.node.id).or_default(), to.slot, v, track)?;
-        }
-    }
+    tape::transpose(&exec, program, derivative.inputs, &mut ct, &tape.env, &|v| v, &mut |l, v| {
+        let Some(v) = exec.get(v) else { return Ok(()) };
+        let to = &node.inputs[l.index()];
+        add(rt, pending.entry(to.node.id).or_default(), to.slot, v, track)
+    })?;
     match exec.take_error() {
         Some(e) => Err(e.into()),
         None => Ok(()),
@@ -243,22 +236,15 @@ pub(super) fn push(
         known.get(&e.node.id).and_then(|s| s.iter().find(|s| s.0 == e.slot)).map(|s| s.1.clone())
     };
     for Reached { node, .. } in reach(outs.iter())?.iter().rev() {
-        let Kind::Op { op, loc, tape } = &node.kind else { continue };
+        let Kind::Op { derivative, loc, tape } = &node.kind else { continue };
         let tangents: SmallVec<[Option<Value>; 4]> = node.inputs.iter().map(|e| find(&known, e)).collect();
         if tangents.iter().all(Option::is_none) {
             continue;
         }
-        let Some(tape) = lock(tape).clone() else { return Err(Error::GraphFreed { op: op.name().to_owned() }) };
-        let again;
-        let (program, exec): (&LinearProgram, Exec<'_>) = match tape.again.as_ref().filter(|_| track) {
-            Some(x) => {
-                let x: Inputs = x.iter().map(|s| s.value(Some(node))).collect();
-                let lin = linearize(rt, op, x, true, *loc, &tape.env)?;
-                again = lin.program;
-                (&again, Exec::new(rt, true, lin.exec_values, lin.env))
-            }
-            None => (&tape.program, Exec::new(rt, track, restored(&tape, track.then_some(node)), tape.env.clone())),
-        };
+        let name = derivative.op.name();
+        let Some(tape) = lock(tape).clone() else { return Err(Error::GraphFreed { op: name.to_owned() }) };
+        let (again, exec) = emitter(rt, node, (derivative, &tape, *loc), track)?;
+        let program = again.as_ref().unwrap_or(&derivative.program);
         let cx: &dyn Emit = &exec;
         let mut map: Vec<Option<Val>> = vec![None; program.len()];
         for (slot, t) in map.iter_mut().zip(tangents) {
@@ -282,7 +268,7 @@ pub(super) fn push(
             }
         }
         if let Some(e) = exec.take_error() {
-            return Err(e.at(*loc).note(format!("in the derivative of `{}`", op.name())).into());
+            return Err(e.at(*loc).note(format!("in the derivative of `{name}`")).into());
         }
         let slots = known.entry(node.id).or_default();
         for (l, v) in map.iter().enumerate().skip(node.inputs.len()) {

@@ -4,7 +4,7 @@ use super::runtime::EagerRuntime;
 use super::tape::{self, Edge};
 use crate::tensor::Order;
 use cotangent_core::transform::Session;
-use cotangent_core::{DType, Emit, Env, Error, Loc, Op, Sym, Type, Val};
+use cotangent_core::{Array, DType, Emit, Env, Error, Loc, Op, Scalar, Sym, Type, Val};
 use cotangent_core::{Vals, ops::Unary};
 use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
@@ -38,6 +38,16 @@ impl Value {
     pub fn rank(&self) -> usize {
         self.tensor.shape().len()
     }
+}
+
+/// A number as a tensor of rank 0.
+pub(super) fn number(dtype: DType, c: f64) -> cotangent_cpu::Tensor {
+    match dtype {
+        DType::F64 => Array::scalar(c),
+        DType::F32 => Array::scalar(c as f32),
+        dtype => Scalar::F(c).array(dtype),
+    }
+    .into()
 }
 
 /// What one operation takes, owned: what nobody else refers to may be written over.
@@ -110,28 +120,21 @@ impl<'r> Exec<'r> {
 impl Emit for Exec<'_> {
     fn emit(&self, op: Op, operands: &[Val]) -> Vals {
         let count = op.results();
-        let mut x = Inputs::new();
-        let (mut depends, loc, mut env) = {
-            let mut s = self.state.borrow_mut();
-            let mut depends = false;
-            for v in operands {
-                match s.values.get(v.index()) {
-                    Some(Held { value: Some(value), depends: d }) => {
-                        x.push(value.clone());
-                        depends |= d;
-                    }
-                    _ => {
-                        s.error.get_or_insert_with(|| {
-                            Error::new(cotangent_core::Code::ForeignValue, format!("%{} is not known here", v.index()))
-                        });
-                        return smallvec![Val::POISON; count];
-                    }
+        let mut env = std::mem::take(&mut self.state.borrow_mut().env);
+        let (y, depends, loc) = {
+            let s = self.state.borrow();
+            let held = |v: &Val| s.values.get(v.index()).filter(|h| h.value.is_some());
+            let x: SmallVec<[&Value; 4]> = operands.iter().filter_map(held).filter_map(|h| h.value.as_ref()).collect();
+            let depends = operands.iter().filter_map(held).any(|h| h.depends);
+            let y = match operands.iter().find(|v| held(v).is_none()) {
+                None => tape::apply(self.rt, &op, &x, self.track, s.loc, &mut env),
+                Some(v) => {
+                    let text = format!("%{} is not known here", v.index());
+                    Err(Error::new(cotangent_core::Code::ForeignValue, text))
                 }
-            }
-            (depends, s.loc, std::mem::take(&mut s.env))
+            };
+            (y, depends && !matches!(op, Op::Unary(Unary::StopGradient)), s.loc)
         };
-        depends &= !matches!(op, Op::Unary(Unary::StopGradient));
-        let y = tape::apply(self.rt, op, x, self.track, loc, &mut env);
         let mut s = self.state.borrow_mut();
         s.env = env;
         match y {

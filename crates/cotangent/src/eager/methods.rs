@@ -1,13 +1,12 @@
 //! The operations as methods and operators: every method writes what the core's emitter has a method for.
 
 use super::error::{Error, Result};
-use super::exec::{Inputs, Value};
+use super::exec::{Value, number};
 use super::tensor::EagerTensor;
 use cotangent_core::ops::{
     Binary, BroadcastInDim, Compare, Comparison, Convert, DotGeneral, Reduce, Reduction, Reshape, Transpose, Unary,
 };
-use cotangent_core::{Code, DType, Emit, Op, Scalar, Val};
-use smallvec::smallvec;
+use cotangent_core::{Code, DType, Emit, Op, Val};
 use std::ops::{Add, Div, Mul, Neg, Range, Sub};
 
 /// The shape of an elementwise result by NumPy's rule.
@@ -33,12 +32,7 @@ impl EagerTensor {
 
     #[track_caller]
     fn unary(&self, f: Unary) -> Result<EagerTensor> {
-        self.one(f, self.alone()?)
-    }
-
-    /// This tensor as the only operand.
-    fn alone(&self) -> Result<Inputs> {
-        Ok(smallvec![self.value()?.clone()])
+        self.one(f, &[self.value()?])
     }
 
     /// Operands of one shape; NumPy's rule otherwise, and the operation's own words if that does not apply.
@@ -50,24 +44,23 @@ impl EagerTensor {
             && let Some(shape) = common_shape(a.tensor.shape(), b.tensor.shape())
         {
             let (a, b) = (self.broadcast_to(&shape)?, y.broadcast_to(&shape)?);
-            return self.one(op, smallvec![a.value()?.clone(), b.value()?.clone()]);
+            return self.one(op, &[a.value()?, b.value()?]);
         }
-        self.one(op, smallvec![a.clone(), b.clone()])
+        self.one(op, &[a, b])
     }
 
     /// A number of the same type and shape.
     fn like(&self, c: f64) -> Result<Value> {
         let v = self.value()?;
         let dims: Vec<usize> = Vec::new();
-        let one = cotangent_cpu::Tensor::from(Scalar::F(c).array(v.tensor.dtype()));
-        let tensor = one.broadcast(v.tensor.shape(), &dims)?;
+        let tensor = number(v.tensor.dtype(), c).broadcast(v.tensor.shape(), &dims)?;
         Ok(Value { tensor, ty: v.ty.clone(), order: v.order, edge: None })
     }
 
     #[track_caller]
     fn number(&self, op: Binary, c: f64, first: bool) -> Result<EagerTensor> {
-        let (x, c) = (self.value()?.clone(), self.like(c)?);
-        self.one(op, if first { smallvec![c, x] } else { smallvec![x, c] })
+        let (x, c) = (self.value()?, &self.like(c)?);
+        self.one(op, &if first { [c, x] } else { [x, c] })
     }
 
     fn check_axes(&self, axes: &[usize]) -> Result<()> {
@@ -91,7 +84,7 @@ impl EagerTensor {
         let mut axes = axes.to_vec();
         axes.sort_unstable();
         let stable = op == Reduction::Sum && self.runtime().session().numerics().stable;
-        self.one(Reduce::new(op, &axes, stable), self.alone()?)
+        self.one(Reduce::new(op, &axes, stable), &[self.value()?])
     }
 
     /// The sum of all elements: a scalar.
@@ -139,13 +132,13 @@ impl EagerTensor {
     /// The same elements, in row-major order, in another shape.
     #[track_caller]
     pub fn reshape(&self, shape: &[usize]) -> Result<EagerTensor> {
-        self.one(Reshape { shape: shape.into() }, self.alone()?)
+        self.one(Reshape { shape: shape.into() }, &[self.value()?])
     }
 
     /// Axis `k` of the result is axis `perm[k]`.
     #[track_caller]
     pub fn transpose(&self, perm: &[usize]) -> Result<EagerTensor> {
-        self.one(Transpose { perm: perm.to_vec() }, self.alone()?)
+        self.one(Transpose { perm: perm.to_vec() }, &[self.value()?])
     }
 
     /// Axes in reverse order: a matrix transposed.
@@ -158,7 +151,7 @@ impl EagerTensor {
     #[track_caller]
     pub fn broadcast_in_dim(&self, shape: &[usize], axes: &[usize]) -> Result<EagerTensor> {
         let op = BroadcastInDim { shape: shape.into(), dims: axes.to_vec() };
-        self.one(op, self.alone()?)
+        self.one(op, &[self.value()?])
     }
 
     /// Repetition into `shape` by NumPy's rule: axes align at the end.
@@ -185,7 +178,7 @@ impl EagerTensor {
     /// Another element type.
     #[track_caller]
     pub fn convert(&self, to: DType) -> Result<EagerTensor> {
-        self.one(Convert { to }, self.alone()?)
+        self.one(Convert { to }, &[self.value()?])
     }
 
     /// The matrix product, batched over leading axes.
@@ -201,7 +194,7 @@ impl EagerTensor {
     #[track_caller]
     pub fn dot_general(&self, y: &EagerTensor, d: DotGeneral) -> Result<EagerTensor> {
         y.belongs_to(self.runtime())?;
-        self.one(d, smallvec![self.value()?.clone(), y.value()?.clone()])
+        self.one(d, &[self.value()?, y.value()?])
     }
 
     /// `self` where the predicate `p` holds, `y` elsewhere.
@@ -217,7 +210,7 @@ impl EagerTensor {
     /// A power with a fixed integer exponent.
     #[track_caller]
     pub fn powi(&self, n: i64) -> Result<EagerTensor> {
-        self.one(cotangent_core::ops::IntegerPow { n }, self.alone()?)
+        self.one(cotangent_core::ops::IntegerPow { n }, &[self.value()?])
     }
 
     /// `c x` for a number.

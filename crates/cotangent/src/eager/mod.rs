@@ -19,6 +19,7 @@ mod cache;
 mod error;
 mod exec;
 mod methods;
+mod rule;
 mod runtime;
 mod tape;
 mod tensor;

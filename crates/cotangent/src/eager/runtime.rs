@@ -2,14 +2,16 @@
 
 use super::cache::{EagerCacheStats, ExtensionCacheLimits, ExtensionCaches};
 use super::error::Result;
-use super::exec::{Exec, Held, Helds};
+use super::exec::{Exec, Held, Helds, Value};
+use super::rule::{Rule, Rules};
 use super::tape::{Kind, Node, lock, next_id, no_grad};
 use super::tensor::EagerTensor;
 use crate::AdContext;
 use crate::cpu::CpuBackend;
 use crate::tensor::Tensor;
 use cotangent_core::transform::Session;
-use cotangent_core::{Emit, Env, Op, Val, bail};
+use cotangent_core::{Emit, Env, Function, Op, Val, bail};
+use cotangent_cpu::Program;
 use cotangent_cpu::kernel::{Operands, Results};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -70,6 +72,7 @@ pub struct EagerRuntime {
     session: Session,
     backend: RwLock<CpuBackend>,
     caches: Mutex<ExtensionCaches>,
+    rules: Mutex<Rules>,
     variables: Mutex<Vec<Weak<Node>>>,
     anomaly: AtomicBool,
     profiling: AtomicBool,
@@ -95,6 +98,7 @@ impl EagerRuntime {
             session: ad.session(),
             backend: RwLock::new(backend),
             caches: Mutex::default(),
+            rules: Mutex::default(),
             variables: Mutex::default(),
             anomaly: AtomicBool::new(false),
             profiling: AtomicBool::new(std::env::var_os(PROFILE_VARIABLE).is_some_and(|v| v != "0")),
@@ -171,9 +175,24 @@ impl EagerRuntime {
         Ok(y.iter().filter_map(|&v| exec.get(v)).map(|v| EagerTensor::from_value(v, self)).collect())
     }
 
+    /// The operation made ready, unless it has to run step by step.
+    pub(super) fn rule(&self, op: &Op, x: &[&Value], tracked: bool) -> Option<Arc<Rule>> {
+        if self.is_watched() { None } else { lock(&self.rules).get(self, op, x, tracked) }
+    }
+
+    /// The program of a function on the backend.
+    pub(super) fn compile(&self, f: Arc<Function>) -> cotangent_core::Result<Program> {
+        self.backend.read().unwrap_or_else(PoisonError::into_inner).executor().compile(&f)
+    }
+
+    /// Whether every operation is looked at as it runs.
+    pub(super) fn is_watched(&self) -> bool {
+        self.anomaly.load(Ordering::Relaxed) || self.profiling.load(Ordering::Relaxed)
+    }
+
     /// Runs one operation.
     pub(super) fn execute(&self, op: &Op, x: Operands, env: &Env) -> cotangent_core::Result<Results> {
-        if self.anomaly.load(Ordering::Relaxed) || self.profiling.load(Ordering::Relaxed) {
+        if self.is_watched() {
             return self.execute_watched(op, x, env);
         }
         self.execute_plain(op, x, env)
@@ -238,6 +257,7 @@ impl EagerRuntime {
 
     /// Lets `f` use the backend.
     pub fn with_backend_mut<R>(&self, f: impl FnOnce(&mut CpuBackend) -> R) -> Result<R> {
+        *lock(&self.rules) = Rules::default();
         Ok(f(&mut self.backend.write().unwrap_or_else(PoisonError::into_inner)))
     }
 
@@ -253,6 +273,7 @@ impl EagerRuntime {
 
     /// Forgets everything cached.
     pub fn clear_caches(&self) -> Result<()> {
+        *lock(&self.rules) = Rules::default();
         self.clear_extension_caches()
     }
 

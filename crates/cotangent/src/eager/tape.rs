@@ -1,15 +1,18 @@
 //! The tape: a node per recorded operation, holding its derivative as a linear program and what that program refers to.
 //!
-//! Recording is `linearize` with an emitter that computes at once ([`Exec`]): the rule runs the operation and writes
-//! linear equations; of all values it made, a node keeps those that the equations refer to. Nodes refer to the nodes of
-//! their operands, so a tape lives as long as a tensor that was computed with it. Nothing recurses over it.
+//! Recording is `linearize`: the rule writes the operation and linear equations, and of all values it made, a node keeps
+//! those that the equations refer to. What was seen before is ready to run ([`Rule`](super::rule::Rule)); else the rule
+//! is applied with an emitter that computes at once ([`Exec`]). Nodes refer to the nodes of their operands, so a tape
+//! lives as long as a tensor that was computed with it. Nothing recurses over it.
 
 use super::exec::{Exec, Held, Helds, Inputs, Value, Values};
+use super::rule::Pullback;
 use super::runtime::EagerRuntime;
 use super::tensor::EagerTensor;
 use crate::tensor::Order;
 use cotangent_core::transform::{Lin, LinearProgram, Lv, Operand};
-use cotangent_core::{Code, Dim, Env, Error, Loc, Op, Result, Type, Val, bail};
+use cotangent_core::{Arg, Code, Dim, Emit, Env, Error, Loc, Op, Result, Type, Val, bail};
+use cotangent_cpu::Tensor;
 use cotangent_cpu::kernel::Operands;
 use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
@@ -82,30 +85,57 @@ pub(super) enum Kind {
     /// A variable, with its gradient so far.
     Leaf { grad: Mutex<Option<Value>> },
     /// An operation: what `backward` needs, until it is released.
-    Op { op: Op, loc: Loc, tape: Mutex<Option<Arc<Tape>>> },
+    Op { derivative: Arc<Derivative>, loc: Loc, tape: Mutex<Option<Tape>> },
 }
 
-/// The derivative of one operation at one point.
-pub(super) struct Tape {
+/// The derivative of an operation: at any point, for a rule that is used again.
+pub(super) struct Derivative {
+    pub op: Op,
     pub program: LinearProgram,
-    /// Values by the index that the program's equations refer to.
-    pub saved: Vec<Option<Saved>>,
+    /// How many operands are tracked: the first linear values are their tangents.
+    pub inputs: usize,
+    /// The values that the program's equations refer to.
+    pub kept: Vec<Kept>,
     /// The operands, if the program refers to values that were computed from them: a derivative of the derivative
     /// linearizes again.
-    pub again: Option<Vec<Saved>>,
+    pub again: Option<Vec<Kept>>,
+    /// Other points will follow.
+    pub reusable: bool,
+    /// Programs by the linear values that have cotangents; `None`: there is none.
+    pub pullbacks: Mutex<Vec<(SmallVec<[u32; 1]>, Option<Arc<Pullback>>)>>,
+}
+
+/// The derivative at one point.
+#[derive(Clone)]
+pub(super) struct Tape {
+    /// What is [kept](Derivative::kept), then the operands if they are; without what is fixed.
+    pub saved: SmallVec<[Tensor; 2]>,
     pub env: Env,
 }
 
-/// A value that a tape keeps.
-pub(super) struct Saved {
-    tensor: cotangent_cpu::Tensor,
-    ty: Type,
-    order: Order,
-    origin: Origin,
+/// A value that a derivative refers to.
+pub(super) struct Kept {
+    /// The value's index in the equations.
+    pub at: usize,
+    pub source: Source,
+    pub ty: Type,
+    pub order: Order,
+    pub origin: Origin,
 }
 
-/// What a saved value's own tangent is.
-enum Origin {
+/// Where a kept value comes from.
+pub(super) enum Source {
+    /// An operand.
+    Operand(usize),
+    /// What running the operation gives at this position.
+    Result(usize),
+    /// An operation without operands: the same at every point.
+    Fixed(Box<(Op, Tensor)>),
+}
+
+/// What a kept value's own tangent is.
+#[derive(Clone, Copy)]
+pub(super) enum Origin {
     None,
     /// That of an input of the node.
     Input(usize),
@@ -113,15 +143,61 @@ enum Origin {
     Result(u32),
 }
 
-impl Saved {
-    /// The value again; with its tangent if `node` is given.
-    pub fn value(&self, node: Option<&Arc<Node>>) -> Value {
+impl Kept {
+    /// The value of this tensor; with its tangent if `node` is given.
+    fn value(&self, tensor: Tensor, node: Option<&Arc<Node>>) -> Value {
         let edge = node.and_then(|node| match self.origin {
             Origin::None => None,
             Origin::Input(k) => Some(node.inputs[k].clone()),
             Origin::Result(slot) => Some(node.edge(slot)),
         });
-        Value { tensor: self.tensor.clone(), ty: self.ty.clone(), order: self.order, edge }
+        Value { tensor, ty: self.ty.clone(), order: self.order, edge }
+    }
+
+    fn is_saved(&self) -> bool {
+        !matches!(self.source, Source::Fixed(_))
+    }
+}
+
+impl Derivative {
+    pub fn new(
+        op: Op,
+        program: LinearProgram,
+        inputs: usize,
+        kept: Vec<Kept>,
+        again: Option<Vec<Kept>>,
+        reusable: bool,
+    ) -> Derivative {
+        Derivative { op, program, inputs, kept, again, reusable, pullbacks: Mutex::default() }
+    }
+
+    /// Where what a tape holds comes from, in order.
+    pub fn sources(&self) -> impl Iterator<Item = &Source> {
+        self.kept.iter().filter(|k| k.is_saved()).chain(self.again.iter().flatten()).map(|k| &k.source)
+    }
+
+    /// The values that the equations refer to at a point, by index; with their tangents if `node` is given.
+    pub fn restored(&self, tape: &Tape, node: Option<&Arc<Node>>) -> Helds {
+        let mut all = Helds::new();
+        let mut saved = tape.saved.iter();
+        for k in &self.kept {
+            let tensor = match &k.source {
+                Source::Fixed(fixed) => &fixed.1,
+                _ => saved.next().expect("a tape holds what is kept"),
+            };
+            while all.len() <= k.at {
+                all.push(Held::default());
+            }
+            all[k.at] = Held { value: Some(k.value(tensor.clone(), node)), depends: false };
+        }
+        all
+    }
+
+    /// The operands at a point, tracked, if the derivative has to be taken again to be differentiated.
+    pub fn operands(&self, tape: &Tape, node: &Arc<Node>) -> Option<Inputs> {
+        let again = self.again.as_ref()?;
+        let saved = &tape.saved[tape.saved.len() - again.len()..];
+        Some(again.iter().zip(saved).map(|(k, t)| k.value(t.clone(), Some(node))).collect())
     }
 }
 
@@ -130,7 +206,7 @@ pub(super) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Node {
-    fn new(inputs: SmallVec<[Edge; 2]>, kind: Kind) -> Arc<Node> {
+    pub fn new(inputs: SmallVec<[Edge; 2]>, kind: Kind) -> Arc<Node> {
         Arc::new(Node { id: next_id(), inputs, kind, hooks: Mutex::default() })
     }
 
@@ -155,7 +231,7 @@ impl Node {
     pub fn name(&self) -> &str {
         match &self.kind {
             Kind::Leaf { .. } => "variable",
-            Kind::Op { op, .. } => op.name(),
+            Kind::Op { derivative, .. } => derivative.op.name(),
         }
     }
 
@@ -197,22 +273,26 @@ impl Drop for Node {
 }
 
 /// The order of the results of an operation on these.
-fn order_of(x: &[Value]) -> Order {
-    Order::of_results(x.iter().map(|v| (v.order, v.rank())))
+pub(super) fn order_of<'v>(x: impl Iterator<Item = &'v Value>) -> Order {
+    Order::of_results(x.map(|v| (v.order, v.rank())))
 }
 
 /// Runs an operation, and records it if it may be and an operand is tracked.
-pub(super) fn apply(rt: &EagerRuntime, op: Op, x: Inputs, track: bool, loc: Loc, env: &mut Env) -> Result<Values> {
-    if track && recording() && x.iter().any(|v| v.edge.is_some()) {
-        record(rt, op, x, loc, env)
-    } else {
-        run(rt, &op, x, env)
+pub(super) fn apply(rt: &EagerRuntime, op: &Op, x: &[&Value], track: bool, loc: Loc, env: &mut Env) -> Result<Values> {
+    let tracked = track && recording() && x.iter().any(|v| v.edge.is_some());
+    if env.is_empty()
+        && let Some(rule) = rt.rule(op, x, tracked)
+        && let Some(y) = rule.run(x, loc)
+    {
+        return y;
     }
+    let x = x.iter().map(|&v| v.clone()).collect();
+    if tracked { record(rt, op.clone(), x, loc, env) } else { run(rt, op, x, env) }
 }
 
 /// Runs an operation.
 fn run(rt: &EagerRuntime, op: &Op, x: Inputs, env: &mut Env) -> Result<Values> {
-    let order = order_of(&x);
+    let order = order_of(x.iter());
     let (tensors, types): (Operands, SmallVec<[Type; 2]>) = x.into_iter().map(|v| (v.tensor, v.ty)).unzip();
     let y = rt.execute(op, tensors, env)?;
     if !op.binds().is_empty() {
@@ -252,7 +332,7 @@ pub(super) fn linearize(rt: &EagerRuntime, op: &Op, x: Inputs, track: bool, loc:
     }
     let vals: SmallVec<[Val; 4]> = (0..x.len()).map(Val::from_index).collect();
     let exec = Exec::new(rt, track, x.into_iter().map(Held::new).collect(), env.clone());
-    cotangent_core::Emit::set_loc(&exec, loc);
+    exec.set_loc(loc);
     let (results, tangents) = rt.session().linearize(op, &Lin::new(&exec, &program), &vals, &t)?;
     if let Some(e) = exec.take_error() {
         return Err(e);
@@ -272,7 +352,7 @@ pub(super) fn linearize(rt: &EagerRuntime, op: &Op, x: Inputs, track: bool, loc:
 }
 
 fn record(rt: &EagerRuntime, op: Op, x: Inputs, loc: Loc, env: &mut Env) -> Result<Values> {
-    let order = order_of(&x);
+    let order = order_of(x.iter());
     let mut inputs: SmallVec<[Edge; 2]> = SmallVec::new();
     let origins: SmallVec<[Option<usize>; 4]> = x
         .iter()
@@ -284,7 +364,7 @@ fn record(rt: &EagerRuntime, op: Op, x: Inputs, loc: Loc, env: &mut Env) -> Resu
         })
         .collect();
     let lin = linearize(rt, &op, x, false, loc, env)?;
-    let Linearized { mut exec_values, env: inner, program, results, mut tangents } = lin;
+    let Linearized { exec_values, env: inner, program, results, mut tangents } = lin;
     let mut y: Values = SmallVec::new();
     for (r, t) in results.iter().zip(&mut tangents) {
         match exec_values.get(r.index()).and_then(|h| h.value.as_ref()) {
@@ -315,33 +395,86 @@ fn record(rt: &EagerRuntime, op: Op, x: Inputs, loc: Loc, env: &mut Env) -> Resu
     // A value that the rule computed on the way, from operands: its tangent is not on the tape.
     let result = |i: usize| results.iter().position(|r| r.index() == i).and_then(|k| tangents[k]);
     let again = (origins.len()..exec_values.len()).any(|i| wanted[i] && exec_values[i].depends && result(i).is_none());
+    let operand = |k: usize| origins[k].map_or(Origin::None, Origin::Input);
+    let kept = |(at, held): (usize, &Held), source: Source, origin: Origin| {
+        let v = held.value.as_ref()?;
+        Some((Kept { at, source, ty: v.ty.clone(), order: v.order, origin }, v.tensor.clone()))
+    };
+    let (all, mut saved): (Vec<Kept>, SmallVec<[Tensor; 2]>) = exec_values
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| wanted[*i])
+        .filter_map(|(i, held)| match i < origins.len() {
+            true => kept((i, held), Source::Operand(i), operand(i)),
+            false => {
+                let origin = result(i).map_or(Origin::None, |l| Origin::Result(l.index() as u32));
+                kept((i, held), Source::Result(i), origin)
+            }
+        })
+        .unzip();
     let again = again.then(|| {
-        let saved = |(held, k): (&Held, &Option<usize>)| {
-            let v = held.value.as_ref()?;
-            let origin = k.map_or(Origin::None, Origin::Input);
-            Some(Saved { tensor: v.tensor.clone(), ty: v.ty.clone(), order: v.order, origin })
-        };
-        exec_values.iter().zip(&origins).filter_map(saved).collect()
+        let operands = exec_values.iter().take(origins.len()).enumerate();
+        let (again, tensors): (Vec<Kept>, Vec<Tensor>) =
+            operands.filter_map(|(i, held)| kept((i, held), Source::Operand(i), operand(i))).unzip();
+        saved.extend(tensors);
+        again
     });
-    let last = wanted.iter().rposition(|w| *w).map_or(0, |i| i + 1);
-    let mut saved: Vec<Option<Saved>> = Vec::with_capacity(last);
-    for (i, held) in exec_values.iter_mut().enumerate().take(last) {
-        let keep = wanted[i].then(|| held.value.take()).flatten().map(|v| {
-            let origin = match origins.get(i) {
-                Some(Some(k)) => Origin::Input(*k),
-                Some(None) => Origin::None,
-                None => result(i).map_or(Origin::None, |l| Origin::Result(l.index() as u32)),
-            };
-            Saved { tensor: v.tensor, ty: v.ty, order: v.order, origin }
-        });
-        saved.push(keep);
-    }
-    let tape = Arc::new(Tape { program, saved, again, env: inner });
-    let node = Node::new(inputs, Kind::Op { op, loc, tape: Mutex::new(Some(tape)) });
+    let derivative = Arc::new(Derivative::new(op, program, inputs.len(), all, again, false));
+    let tape = Tape { saved, env: inner };
+    let node = Node::new(inputs, Kind::Op { derivative, loc, tape: Some(tape).into() });
     for (y, t) in y.iter_mut().zip(tangents) {
         y.edge = t.map(|l| node.edge(l.index() as u32));
     }
     Ok(y)
+}
+
+/// Pulls cotangents of linear values back through a linear program: `give` gets every cotangent of an input, in order.
+/// `residual` says what stands for an ordinary value.
+pub(super) fn transpose(
+    cx: &dyn Emit,
+    program: &LinearProgram,
+    inputs: usize,
+    ct: &mut [Option<Val>],
+    env: &Env,
+    residual: &dyn Fn(Val) -> Val,
+    give: &mut dyn FnMut(Lv, Val) -> super::error::Result<()>,
+) -> super::error::Result<()> {
+    let mut args = SmallVec::<[Arg; 4]>::new();
+    let mut cts = SmallVec::<[Option<Val>; 4]>::new();
+    for e in program.eqns().iter().rev() {
+        cts.clear();
+        cts.extend(e.results().map(|r| ct[r.index()].take()));
+        if cts.iter().all(Option::is_none) {
+            continue;
+        }
+        args.clear();
+        args.extend(e.operands.iter().map(|o| match o {
+            Operand::R(v) => Arg::R(residual(*v)),
+            Operand::L(l) => Arg::L(concrete(program.ty(*l), env)),
+        }));
+        let back = cx.session().transpose(&e.op, cx, &args, &cts)?;
+        for (o, v) in e.operands.iter().zip(back) {
+            let (Operand::L(l), Some(v)) = (o, v) else { continue };
+            if l.index() >= inputs {
+                let slot = &mut ct[l.index()];
+                *slot = Some(match *slot {
+                    None => v,
+                    Some(old) => cx.emit(cx.session().sum(), &[old, v])[0],
+                });
+                continue;
+            }
+            if cx.failed() {
+                continue;
+            }
+            let (got, want) = (cx.ty(v), program.ty(*l));
+            if got.dtype != want.dtype || got.rank() != want.rank() {
+                let text = format!("transpose rule of `{}` produced {got} for {want}", e.op.name());
+                return Err(Error::new(Code::RuleType, text).into());
+            }
+            give(*l, v)?;
+        }
+    }
+    Ok(())
 }
 
 /// The extents of a symbolic type.

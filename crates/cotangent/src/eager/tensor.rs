@@ -1,14 +1,13 @@
 //! [`EagerTensor`]: a tensor that computes at once, and remembers how if it is tracked.
 
-use super::backward::{BackwardOptions, pull, push};
+use super::backward::{BackwardOptions, pull, push, sum};
 use super::error::{Error, Result};
-use super::exec::{Inputs, Value};
+use super::exec::{Value, number};
 use super::runtime::EagerRuntime;
 use super::tape::{self, Edge, Kind, Node, lock, recording};
 use crate::tensor::{Order, Tensor};
-use cotangent_core::{Code, DType, Element, Env, Loc, Op, Scalar, Type};
+use cotangent_core::{Code, DType, Element, Env, Loc, Op, Type};
 use rustc_hash::FxHashMap;
-use smallvec::smallvec;
 use std::borrow::Borrow;
 use std::panic::Location;
 use std::sync::Arc;
@@ -53,13 +52,16 @@ pub struct EagerTensor {
 /// # Ok::<(), cotangent::ad::Error>(())
 /// ```
 #[derive(Clone, Default)]
-pub struct Cotangents(FxHashMap<(u64, u32), Value>);
+pub struct Cotangents(Vec<((u64, u32), Value)>);
 
 impl Cotangents {
     /// The cotangent of a tensor; `None` if none reached it.
     pub fn get(&self, x: &EagerTensor) -> Option<Arc<Tensor>> {
         let v = x.value.as_ref().ok()?;
-        let ct = self.0.get(&v.edge.as_ref()?.key())?;
+        // The last recorded come first.
+        let (node, slot) = v.edge.as_ref()?.key();
+        let at = self.0.partition_point(|((id, _), _)| *id > node);
+        let (_, ct) = self.0[at..].iter().take_while(|((id, _), _)| *id == node).find(|((_, s), _)| *s == slot)?;
         Some(Arc::new(tensor_of(&Value { order: v.order, ..ct.clone() }).ok()?))
     }
 
@@ -138,9 +140,9 @@ impl EagerTensor {
 
     /// Runs an operation with one result.
     #[track_caller]
-    pub(super) fn one(&self, op: impl Into<Op>, x: Inputs) -> Result<EagerTensor> {
+    pub(super) fn one(&self, op: impl Into<Op>, x: &[&Value]) -> Result<EagerTensor> {
         let loc = Loc::Rust(Location::caller());
-        let mut y = tape::apply(&self.rt, op.into(), x, true, loc, &mut Env::default()).map_err(|e| e.at(loc))?;
+        let mut y = tape::apply(&self.rt, &op.into(), x, true, loc, &mut Env::default()).map_err(|e| e.at(loc))?;
         Ok(EagerTensor { value: Ok(y.remove(0)), rt: self.rt.clone() })
     }
 
@@ -276,7 +278,7 @@ impl EagerTensor {
                     leaves.push((node.clone(), v.clone()));
                 }
                 if held {
-                    all.0.insert((node.id, *slot), v.clone());
+                    all.0.push(((node.id, *slot), v.clone()));
                 }
             }
         })?;
@@ -285,10 +287,9 @@ impl EagerTensor {
             let old = lock(grad).take();
             let new = match old {
                 None => v,
-                Some(old) => {
-                    let (op, loc) = (self.rt.session().sum(), Loc::None);
-                    tape::apply(&self.rt, op, smallvec![old, v], options.create_graph, loc, &mut Env::default())?
-                        .remove(0)
+                Some(mut old) => {
+                    sum(&self.rt, &mut old, &v, options.create_graph)?;
+                    old
                 }
             };
             *lock(grad) = Some(new);
@@ -297,8 +298,7 @@ impl EagerTensor {
     }
 
     fn seed_one(&self) -> Value {
-        let one = Scalar::F(1.0).array(self.dtype());
-        Value::new(one.into(), Order::RowMajor)
+        Value::new(number(self.dtype(), 1.0), Order::RowMajor)
     }
 
     fn leaf_grad<R>(&self, f: impl FnOnce(&mut Option<Value>) -> R) -> Result<Option<R>> {

@@ -5,6 +5,7 @@
 use cotangent_core::ops::{Binary, Combine, Reduction, Running, Unary};
 use cotangent_core::transform::Session;
 use cotangent_core::{Array, Builder, DType, Emit, Function, Op, Type, Val, Wide, reference};
+use cotangent_cpu::Executor;
 use std::sync::Arc;
 
 /// A function with parameters of these types.
@@ -21,10 +22,12 @@ pub fn single(op: &Op, operands: &[Array]) -> Arc<Function> {
     build(&types, |cx, x| cx.emit(op.clone(), x).to_vec())
 }
 
-/// Runs a function on the runtime.
+/// Runs a function on the runtime; on few elements in both ways, which must give the same bits.
 pub fn run(f: &Arc<Function>, x: &[Array]) -> Vec<Array> {
-    let y = cotangent_cpu::compile(f).and_then(|p| p.run(x));
-    y.unwrap_or_else(|e| panic!("{e}\n{x:?}"))
+    let run = |executor: Executor| executor.compile(f).and_then(|p| p.run(x)).unwrap_or_else(|e| panic!("{e}\n{x:?}"));
+    let (y, steps) = (run(Executor::new()), run(Executor::new().stepwise()));
+    assert!(y.iter().zip(&steps).all(|(a, b)| a.same_bits(b)), "{y:?} by steps is {steps:?}");
+    y
 }
 
 /// Whether the runtime must give the bits of the reference: it neither folds numbers in another order nor has a function

@@ -2,7 +2,7 @@
 
 use super::emitted::Variants;
 use super::pack::{Layout, fill};
-use super::{Kernel, TILE_BYTES, kernels};
+use super::{Kernel, Run, TILE_BYTES, kernels};
 use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
 use std::ops::Range;
@@ -206,10 +206,45 @@ thread_local! {
     static REGISTERS: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
 }
 
+/// One instruction of a body: a kernel, and the places it writes and reads. Places are numbered: registers, then inputs,
+/// then constants, then outputs. A kernel of fewer operands reads the first places only.
+pub struct Instruction {
+    /// What runs.
+    pub kernel: Run,
+    /// What it was made with.
+    pub data: usize,
+    /// Where it writes.
+    pub y: usize,
+    /// What it reads.
+    pub x: [usize; 3],
+}
+
 impl Body {
     /// The number of instructions.
     pub fn steps(&self) -> usize {
         self.steps.len()
+    }
+
+    /// The instructions, for a caller that gives every place itself.
+    pub fn code(&self) -> impl Iterator<Item = Instruction> {
+        let of =
+            |s: &Step| Instruction { kernel: s.kernel.run, data: s.data, y: s.y as usize, x: s.x.map(|x| x as usize) };
+        self.steps.iter().map(of)
+    }
+
+    /// The number of registers, each for elements of [`Body::widest`] bytes.
+    pub fn registers(&self) -> usize {
+        self.registers
+    }
+
+    /// The size of the widest element.
+    pub fn widest(&self) -> usize {
+        self.widest
+    }
+
+    /// The element of each constant.
+    pub fn constants(&self) -> impl Iterator<Item = &[u8]> {
+        self.constants.iter().map(|(bytes, size)| &bytes[..*size])
     }
 
     /// Whether output `y` may be written where input `x` lies: nothing reads the input after the output is written.

@@ -125,6 +125,21 @@ pub fn copy(size: usize) -> Kernel {
     if matches!(size, 4 | 8) { kernel.recorded(instruction::copy) } else { kernel }
 }
 
+/// `y[i] = x[at[i]]`, for elements of a size.
+///
+/// # Safety
+/// `y` is valid for as many elements as there are positions, `x` has one at each, and the two do not overlap.
+pub unsafe fn pick(size: usize, y: *mut u8, x: *const u8, at: &[u32]) {
+    unsafe fn run<T: Copy>(y: *mut u8, x: *const u8, at: &[u32]) {
+        for (i, &k) in at.iter().enumerate() {
+            // SAFETY: the caller's promise.
+            unsafe { y.cast::<T>().add(i).write(x.cast::<T>().add(k as usize).read()) };
+        }
+    }
+    // SAFETY: the caller's promise.
+    unsafe { by_size!(size, run)(y, x, at) }
+}
+
 /// The instance of a function for elements of a size, 1 to 16 bytes, that are aligned no more than any element of it.
 macro_rules! by_size {
     ($size:expr, $run:ident) => {

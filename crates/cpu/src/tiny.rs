@@ -1,0 +1,429 @@
+//! [`Tiny`]: a program over a few elements as one list of instructions over memory that is laid out beforehand.
+//!
+//! What a step of a [`Program`](crate::program::Program) does for its tensors (shapes, layouts, a buffer for each value)
+//! costs far more than arithmetic on a few elements. Where every extent is known and small, all of it is done once: each
+//! value has a place, constants lie in theirs, and a run calls kernels one after another. Only results are allocated; a
+//! loop ([`loops`](crate::loops)) gives the places of those too.
+//!
+//! Instructions are those of groups of one and reductions are taken in the one order there is, so the bits are the same.
+//! A program with any other operation is not tiny.
+
+use crate::elementwise::{Lowering, Typed, is_elementwise};
+use crate::kernel::Results;
+use crate::tensor::{Extents, Fresh, Tensor, row_major};
+use cotangent_core::graph::Eqn;
+use cotangent_core::ops::{Op, Reduce, Reduction};
+use cotangent_core::{DType, Env, Function, Result, Type, Val};
+use cotangent_kernels::tile::fold::{Fold, PIECE, Reduced};
+use cotangent_kernels::tile::{Run, kernels};
+use smallvec::SmallVec;
+use std::sync::{Mutex, TryLockError};
+
+/// No value has more bytes.
+const VALUE: usize = 4096;
+/// Nor all places together.
+const MEMORY: usize = 256 << 10;
+/// Nor are there more equations.
+const EQUATIONS: usize = 4096;
+
+/// A place: an index into the table of pointers, which holds inputs, then outputs, then places in memory.
+type Place = usize;
+
+enum Instruction {
+    /// A kernel on `n` elements.
+    Map { kernel: Run, n: usize, data: usize, y: Place, x: [Place; 3] },
+    /// Reductions of `count` rows of `len` elements.
+    Fold { fold: Fold, dtype: DType, count: usize, len: usize, y: Place, x: Place },
+    /// The elements at these positions.
+    Pick { at: Box<[u32]>, size: usize, y: Place, x: Place },
+}
+
+/// A tensor that comes or goes.
+pub(crate) struct Form {
+    pub(crate) dtype: DType,
+    pub(crate) shape: Extents,
+    /// The number of elements.
+    pub(crate) n: usize,
+}
+
+impl Form {
+    /// All elements together.
+    pub(crate) fn bytes(&self) -> usize {
+        self.n * self.dtype.size()
+    }
+}
+
+/// A program over a few elements.
+pub(crate) struct Tiny {
+    inputs: Vec<Form>,
+    outputs: Vec<Form>,
+    code: Vec<Instruction>,
+    /// Memory as it is before a run: constants in their places.
+    image: Vec<Line>,
+    /// Where in memory the places after inputs and outputs begin.
+    offsets: Vec<usize>,
+    memory: Mutex<Memory>,
+}
+
+/// A piece of memory, aligned for any vector.
+#[repr(C, align(64))]
+#[derive(Clone, Copy)]
+struct Line([u8; 64]);
+
+/// What one run writes to.
+pub(crate) struct Memory {
+    #[allow(dead_code, reason = "the table points into it")]
+    lines: Vec<Line>,
+    table: Vec<*mut u8>,
+}
+
+// SAFETY: the pointers lead into `lines`, or were given for one run and are not used after it.
+unsafe impl Send for Memory {}
+
+fn extents(ty: &Type) -> Option<(Extents, usize)> {
+    let shape: Extents = ty.shape.iter().map(|d| d.as_const()).collect::<Option<_>>()?;
+    let n = cotangent_core::array::numel(&shape)?;
+    (n > 0 && n.checked_mul(ty.dtype.size())? <= VALUE).then_some((shape, n))
+}
+
+/// Row-major positions of the elements of a strided view.
+fn positions(shape: &[usize], strides: &[isize]) -> Box<[u32]> {
+    let mut at = vec![0u32];
+    for (&n, &step) in shape.iter().zip(strides) {
+        at = at.iter().flat_map(|&a| (0..n as u32).map(move |i| a + i * step as u32)).collect();
+    }
+    at.into()
+}
+
+/// A program that is being laid out.
+struct Plan<'f> {
+    f: &'f Function,
+    place: Vec<Option<Place>>,
+    /// The position of each result that is written where it goes.
+    result: Vec<Option<usize>>,
+    code: Vec<Instruction>,
+    image: Vec<u8>,
+    offsets: Vec<usize>,
+}
+
+impl Plan<'_> {
+    fn form(&self, v: Val) -> Option<Form> {
+        let (shape, n) = extents(self.f.ty(v))?;
+        Some(Form { dtype: self.f.ty(v).dtype, shape, n })
+    }
+
+    /// A place in memory.
+    fn room(&mut self, bytes: usize) -> Option<Place> {
+        let at = self.image.len();
+        self.image.resize(at + bytes.next_multiple_of(size_of::<Line>()), 0);
+        self.offsets.push(at);
+        (self.image.len() <= MEMORY).then_some(self.f.params().len() + self.f.results().len() + self.offsets.len() - 1)
+    }
+
+    /// Where a value is to be written.
+    fn define(&mut self, v: Val) -> Option<Place> {
+        let place = match self.result[v.index()] {
+            Some(k) => self.f.params().len() + k,
+            None => {
+                let form = self.form(v)?;
+                self.room(form.bytes())?
+            }
+        };
+        self.place[v.index()] = Some(place);
+        Some(place)
+    }
+
+    /// A value that is known now.
+    fn known(&mut self, bytes: &[u8], times: usize) -> Option<Place> {
+        let place = self.room(bytes.len() * times)?;
+        let at = *self.offsets.last()?;
+        self.image[at..at + bytes.len() * times].copy_from_slice(&bytes.repeat(times));
+        Some(place)
+    }
+
+    /// The elements of a value in another order, or repeated.
+    fn picked(&mut self, v: Val, shape: &[usize], strides: &[isize], y: Option<Place>) -> Option<Place> {
+        let at = positions(shape, strides);
+        let size = self.f.ty(v).dtype.size();
+        let y = match y {
+            Some(y) => y,
+            None => self.room(at.len() * size)?,
+        };
+        self.code.push(Instruction::Pick { at, size, y, x: self.place[v.index()]? });
+        Some(y)
+    }
+
+    /// The steps of a view of `v` that repeats it.
+    fn repeated(&self, v: Val, shape: &[usize], dims: &[usize]) -> Option<SmallVec<[isize; 4]>> {
+        let from = self.form(v)?.shape;
+        let mut strides = SmallVec::from_elem(0, shape.len());
+        for ((&n, step), &d) in from.iter().zip(row_major(&from)).zip(dims) {
+            strides[d] = if n == shape[d] { step } else { 0 };
+        }
+        Some(strides)
+    }
+
+    /// An elementwise operation on operands of one shape.
+    fn elementwise(&mut self, op: &Op, x: &[Val], y: Val) -> Option<()> {
+        let n = self.form(y)?.n;
+        if x.iter().any(|&x| self.f.ty(x).shape != self.f.ty(y).shape) {
+            return None;
+        }
+        let mut lowering = Lowering::new();
+        let typed: SmallVec<[Typed; 3]> = x.iter().map(|&x| lowering.input(self.f.ty(x).dtype)).collect();
+        let result = lowering.emit(op, &typed);
+        let (body, _) = lowering.finish(&[result.0]);
+        if n * body.widest() > VALUE {
+            return None;
+        }
+        let mut places: SmallVec<[Place; 8]> = SmallVec::new();
+        for _ in 0..body.registers() {
+            places.push(self.room(n * body.widest())?);
+        }
+        for &x in x {
+            places.push(self.place[x.index()]?);
+        }
+        for bytes in body.constants() {
+            places.push(self.known(bytes, n)?);
+        }
+        places.push(self.define(y)?);
+        self.code.extend(body.code().map(|c| Instruction::Map {
+            kernel: c.kernel,
+            n,
+            data: c.data,
+            y: places[c.y],
+            x: c.x.map(|x| places[x]),
+        }));
+        Some(())
+    }
+
+    fn reduce(&mut self, r: &Reduce, x: Val, y: Val) -> Option<()> {
+        let from = self.form(x)?;
+        let fold = match r.op {
+            Reduction::Sum if !r.stable => Fold::Sum,
+            Reduction::Max => Fold::Max,
+            Reduction::Min => Fold::Min,
+            _ => return None,
+        };
+        let (axes, _) = r.axes(&from.shape);
+        if axes.is_empty() {
+            self.place[y.index()] = self.place[x.index()];
+            return Some(());
+        }
+        if !matches!(from.dtype, DType::F32 | DType::F64) {
+            return None;
+        }
+        let rank = from.shape.len();
+        let mut place = self.place[x.index()]?;
+        if !axes.iter().copied().eq(rank - axes.len()..rank) {
+            let order = (0..rank).filter(|d| !axes.contains(d)).chain(axes.iter().copied());
+            let strides = row_major(&from.shape);
+            let (shape, strides): (Extents, SmallVec<[isize; 4]>) = order.map(|d| (from.shape[d], strides[d])).unzip();
+            place = self.picked(x, &shape, &strides, None)?;
+        }
+        let len: usize = axes.iter().map(|&a| from.shape[a]).product();
+        if len > PIECE {
+            return None;
+        }
+        let y = self.define(y)?;
+        self.code.push(Instruction::Fold { fold, dtype: from.dtype, count: from.n / len, len, y, x: place });
+        Some(())
+    }
+
+    fn single(&mut self, op: &Op, x: &[Val], y: Val) -> Option<()> {
+        match op {
+            Op::Constant(_) | Op::Iota(_) => {
+                let value: Tensor = op.eval(&[], &Env::default()).ok()?.pop()?.into();
+                let bytes = value.numel() * value.dtype().size();
+                // SAFETY: an evaluated operation is dense: so many bytes, none of them padding.
+                let bytes = unsafe { std::slice::from_raw_parts(value.first_ptr(), bytes) };
+                self.place[y.index()] = Some(self.known(bytes, 1)?);
+            }
+            Op::Reshape(_) => self.place[y.index()] = self.place[x[0].index()],
+            Op::BroadcastInDim(b) => {
+                let shape = self.form(y)?.shape;
+                let (strides, to) = (self.repeated(x[0], &shape, &b.dims)?, self.define(y)?);
+                self.picked(x[0], &shape, &strides, Some(to))?;
+            }
+            Op::Transpose(t) => {
+                let (shape, to) = (self.form(y)?.shape, self.define(y)?);
+                let strides = row_major(&self.form(x[0])?.shape);
+                let strides: SmallVec<[isize; 4]> = t.perm.iter().map(|&p| strides[p]).collect();
+                self.picked(x[0], &shape, &strides, Some(to))?;
+            }
+            Op::Reduce(r) => self.reduce(r, x[0], y)?,
+            op if !x.is_empty() && is_elementwise(op, self.f.ty(x[0]).dtype) => self.elementwise(op, x, y)?,
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+fn is_known(f: &Function, e: &Eqn) -> bool {
+    let one_of_few = matches!(
+        e.op,
+        Op::Constant(_) | Op::Iota(_) | Op::Reshape(_) | Op::BroadcastInDim(_) | Op::Transpose(_) | Op::Reduce(_)
+    );
+    one_of_few || f.operands(e).first().is_some_and(|&x| is_elementwise(&e.op, f.ty(x).dtype))
+}
+
+/// Reductions of `count` rows of `len` elements, at least one and at most [`PIECE`].
+///
+/// # Safety
+/// `x` is valid for reading `count * len` elements, `y` for writing `count`, and they do not overlap.
+unsafe fn rows<T: Reduced>(fold: Fold, y: *mut u8, x: *const u8, count: usize, len: usize) {
+    // SAFETY: the caller's promise; every pattern of bits is a number.
+    let (y, x) = unsafe {
+        (std::slice::from_raw_parts_mut(y.cast::<T>(), count), std::slice::from_raw_parts(x.cast::<T>(), count * len))
+    };
+    fold.pieces(y, x, len);
+}
+
+impl Tiny {
+    /// The program of these steps, if every value is small and every operation one of the few.
+    pub(crate) fn of(f: &Function, live: impl Fn(&Eqn) -> bool) -> Option<Tiny> {
+        let small = f.eqns().len() <= EQUATIONS && f.vals().all(|v| extents(f.ty(v)).is_some());
+        if !small || !f.eqns().iter().all(|e| is_known(f, e) || !live(e)) {
+            return None;
+        }
+        let mut plan = Plan {
+            f,
+            place: vec![None; f.len()],
+            result: vec![None; f.len()],
+            code: Vec::new(),
+            image: Vec::new(),
+            offsets: Vec::new(),
+        };
+        for (i, p) in f.params().iter().enumerate() {
+            plan.place[p.index()] = Some(i);
+        }
+        for (k, r) in f.results().iter().enumerate() {
+            plan.result[r.index()].get_or_insert(k);
+        }
+        for e in f.eqns().iter().filter(|e| live(e)) {
+            plan.single(&e.op, f.operands(e), e.results().next()?)?;
+        }
+        for (k, r) in f.results().iter().enumerate() {
+            let (x, y) = (plan.place[r.index()]?, f.params().len() + k);
+            if x != y {
+                let Form { dtype, n, .. } = plan.form(*r)?;
+                plan.code.push(Instruction::Pick { at: (0..n as u32).collect(), size: dtype.size(), y, x });
+            }
+        }
+        let forms = |v: &[Val]| v.iter().map(|&v| plan.form(v)).collect::<Option<Vec<_>>>();
+        let (inputs, outputs) = (forms(f.params())?, forms(f.results())?);
+        let lines = |bytes: &[u8]| {
+            let mut line = [0; 64];
+            line.copy_from_slice(bytes);
+            Line(line)
+        };
+        let image: Vec<Line> = plan.image.chunks_exact(64).map(lines).collect();
+        let memory = Mutex::new(Memory::new(&image, inputs.len() + outputs.len(), &plan.offsets));
+        Some(Tiny { inputs, outputs, code: plan.code, image, offsets: plan.offsets, memory })
+    }
+
+    /// Memory for a run.
+    pub(crate) fn memory(&self) -> Memory {
+        Memory::new(&self.image, self.inputs.len() + self.outputs.len(), &self.offsets)
+    }
+
+    fn takes<'t>(&self, x: impl ExactSizeIterator<Item = &'t Tensor>) -> bool {
+        let fits = |(form, x): (&Form, &Tensor)| form.dtype == x.dtype() && form.shape.as_slice() == x.shape();
+        x.len() == self.inputs.len() && self.inputs.iter().zip(x).all(fits)
+    }
+
+    /// The results; `None` if operands are not of the types that the program takes.
+    pub(crate) fn run<'t>(&self, x: impl ExactSizeIterator<Item = &'t Tensor> + Clone) -> Option<Result<Results>> {
+        self.takes(x.clone()).then(|| self.run_taken(x))
+    }
+
+    fn run_taken<'t>(&self, x: impl Iterator<Item = &'t Tensor>) -> Result<Results> {
+        let mut dense: SmallVec<[Tensor; 1]> = SmallVec::new();
+        let mut from: SmallVec<[*const u8; 8]> = SmallVec::with_capacity(self.inputs.len());
+        for t in x {
+            from.push(match t.is_row_major() {
+                true => t.first_ptr(),
+                false => {
+                    let copy = t.clone().into_dense()?;
+                    let at = copy.first_ptr();
+                    dense.push(copy);
+                    at
+                }
+            });
+        }
+        let results: SmallVec<[Fresh; 2]> =
+            self.outputs.iter().map(|form| Fresh::new(form.dtype, form.n)).collect::<Result<_>>()?;
+        let to: SmallVec<[*mut u8; 8]> = results.iter().map(Fresh::ptr).collect();
+        // SAFETY: operands of these types lie packed and live on, fresh buffers hold all elements of the results, and
+        // are written.
+        unsafe {
+            match self.memory.try_lock() {
+                Ok(mut memory) => self.execute(&mut memory, from, to),
+                Err(TryLockError::Poisoned(e)) => self.execute(&mut e.into_inner(), from, to),
+                Err(TryLockError::WouldBlock) => self.execute(&mut self.memory(), from, to),
+            }
+            Ok(results.into_iter().zip(&self.outputs).map(|(r, form)| r.into_tensor(form.shape.clone())).collect())
+        }
+    }
+
+    /// Runs on elements where they lie.
+    ///
+    /// # Safety
+    /// Each of `x` is valid for reading the elements of that input, packed; each of `y` for writing those of that
+    /// output, and overlaps nothing else. The memory was made for this program.
+    pub(crate) unsafe fn execute(
+        &self,
+        memory: &mut Memory,
+        x: impl IntoIterator<Item = *const u8>,
+        y: impl IntoIterator<Item = *mut u8>,
+    ) {
+        let table = &mut memory.table;
+        let (inputs, outputs) = (self.inputs.len(), self.outputs.len());
+        table[..inputs].iter_mut().zip(x).for_each(|(at, x)| *at = x.cast_mut());
+        table[inputs..inputs + outputs].iter_mut().zip(y).for_each(|(at, y)| *at = y);
+        for i in &self.code {
+            match i {
+                Instruction::Map { kernel, n, data, y, x } => {
+                    let x = x.map(|x| table[x].cast_const());
+                    // SAFETY: every place holds `n` elements of the size that its value has: in memory by the layout,
+                    // else by the caller's promise. No place is written that is read later for another value.
+                    unsafe { kernel(*n, table[*y], x, *data) };
+                }
+                Instruction::Fold { fold, dtype, count, len, y, x } => {
+                    let (y, x) = (table[*y], table[*x].cast_const());
+                    // SAFETY: as above, `count * len` elements and as many results as rows.
+                    unsafe {
+                        match dtype {
+                            DType::F32 => rows::<f32>(*fold, y, x, *count, *len),
+                            _ => rows::<f64>(*fold, y, x, *count, *len),
+                        }
+                    }
+                }
+                Instruction::Pick { at, size, y, x } => {
+                    // SAFETY: as above; positions are those of elements of the operand.
+                    unsafe { kernels::pick(*size, table[*y], table[*x], at) };
+                }
+            }
+        }
+    }
+
+    /// What comes.
+    pub(crate) fn inputs(&self) -> &[Form] {
+        &self.inputs
+    }
+
+    /// What goes.
+    pub(crate) fn outputs(&self) -> &[Form] {
+        &self.outputs
+    }
+}
+
+impl Memory {
+    fn new(image: &[Line], before: usize, offsets: &[usize]) -> Memory {
+        let mut lines = image.to_vec();
+        let base = lines.as_mut_ptr().cast::<u8>();
+        let mut table = vec![base; before];
+        table.extend(offsets.iter().map(|&at| base.wrapping_add(at)));
+        Memory { lines, table }
+    }
+}
