@@ -11,8 +11,8 @@ const LIMIT: usize = 256;
 /// A program: a simplified function, and what its parameters are bound to. Cheap to clone; runs any number of times.
 ///
 /// ```
-/// use cotangent::{GraphCompiler, Tensor, TracedTensor};
-/// let x = TracedTensor::from_tensor(Tensor::vector(vec![1.0, 2.0]));
+/// use cotangent::{DType, GraphCompiler, TracedTensor};
+/// let x = TracedTensor::input(DType::F64, [2]);
 /// let program = GraphCompiler::new().compile_many(&[&x.exp(), &x.sin()])?;
 /// assert_eq!((program.outputs(), program.inputs().len()), (2, 1));
 /// assert!(program.inputs()[0].same(&x));
