@@ -18,7 +18,6 @@ pub use cotangent_cpu::profile::{Machine, Profile, StepInfo, StepProfile, steps}
 #[derive(Clone, Default)]
 pub struct CpuBackend {
     executor: Executor,
-    threads: Option<usize>,
 }
 
 impl CpuBackend {
@@ -39,12 +38,12 @@ impl CpuBackend {
         if n == 0 {
             bail!(Input, "a backend needs at least one thread");
         }
-        Ok(CpuBackend { threads: Some(n), ..CpuBackend::default() })
+        Ok(CpuBackend { executor: Executor::new().with_threads(n) })
     }
 
     /// The limit that was asked for.
     pub fn threads(&self) -> Option<usize> {
-        self.threads
+        self.executor.threads()
     }
 
     /// Adds the kernel of an extension operation; one without runs by its `eval`.

@@ -5,6 +5,7 @@ use crate::lower::{lower, settle};
 use crate::program::Program;
 use crate::tensor::Tensor;
 use cotangent_core::{Env, Function, Op, Primitive, Result, Type};
+use cotangent_kernels::parallel::with_threads;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
@@ -13,11 +14,26 @@ use std::sync::Arc;
 /// Makes the kernel of an extension operation for operands of these types.
 pub type Lower = dyn Fn(&dyn Primitive, &[Type]) -> Result<Kernel> + Send + Sync;
 
-/// Kernels of extension operations, by name. Operations without one run by their `eval`.
+/// Kernels of extension operations, by name, and how many threads may run. Operations without a kernel run by their `eval`.
 #[derive(Clone, Default)]
 pub struct Executor {
     extensions: FxHashMap<String, Arc<Lower>>,
     stepwise: bool,
+    threads: Threads,
+}
+
+/// The most threads of a run; as many as the process uses if none is said.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Threads(Option<usize>);
+
+impl Threads {
+    /// Calls `f`, whose kernels use so many.
+    pub(crate) fn limit<R>(self, f: impl FnOnce() -> R) -> R {
+        match self.0 {
+            Some(n) => with_threads(n, f),
+            None => f(),
+        }
+    }
 }
 
 impl Executor {
@@ -41,6 +57,20 @@ impl Executor {
         Executor { stepwise: true, ..self }
     }
 
+    /// Programs and operations use at most `n` threads, at least one (builder style). The bits do not depend on it.
+    pub fn with_threads(self, n: usize) -> Executor {
+        Executor { threads: Threads(Some(n.max(1))), ..self }
+    }
+
+    /// The limit that was asked for.
+    pub fn threads(&self) -> Option<usize> {
+        self.threads.0
+    }
+
+    pub(crate) fn limit(&self) -> Threads {
+        self.threads
+    }
+
     pub(crate) fn is_stepwise(&self) -> bool {
         self.stepwise
     }
@@ -55,6 +85,11 @@ impl Executor {
         if let Some(y) = crate::small::apply(op, &x) {
             return Ok(smallvec![y]);
         }
+        self.threads.limit(|| self.apply_prepared(op, x, env))
+    }
+
+    /// As [`Executor::apply`], where a kernel has to be chosen.
+    fn apply_prepared(&self, op: &Op, x: Operands, env: &Env) -> Result<Results> {
         let settled = (!env.is_empty()).then(|| settle(op, env));
         let op = settled.as_ref().unwrap_or(op);
         let types: SmallVec<[Type; 3]> = x.iter().map(Tensor::ty).collect();

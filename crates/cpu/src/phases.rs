@@ -9,8 +9,8 @@ use crate::fused::{Fused, Level, Phase, Place};
 use crate::tensor::{Extents, Fresh, Strides, Tensor, row_major};
 use cotangent_core::{DType, Result};
 use cotangent_kernels::parallel::{Shared, parallel};
-use cotangent_kernels::tile::Source;
 use cotangent_kernels::tile::fold::{Fold, PIECE, Reduced};
+use cotangent_kernels::tile::{Line, Source};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -23,11 +23,6 @@ const LONG: usize = 4 * PIECE;
 
 /// Nanoseconds that a thread works on what it has claimed.
 const CLAIM: u64 = 20_000;
-
-/// A piece of a thread's memory, aligned for any vector.
-#[repr(align(64))]
-#[derive(Clone, Copy)]
-struct Line(#[allow(dead_code, reason = "only its address is used")] [u8; 64]);
 
 thread_local! {
     /// What passes from phase to phase.

@@ -6,7 +6,7 @@
 //!
 //! Running recurses over the nesting of bodies, never over equations.
 
-use crate::executor::{Compiler, Executor};
+use crate::executor::{Compiler, Executor, Threads};
 use crate::fuse::{Node, plan};
 use crate::kernel::{Kernel, Operands, Results, Sizes};
 use crate::lower::{lower, settle};
@@ -32,6 +32,7 @@ pub struct Program {
     slots: usize,
     /// All of it in place of steps, where every value is small.
     tiny: Option<Tiny>,
+    threads: Threads,
 }
 
 struct Param {
@@ -181,7 +182,17 @@ impl Program {
             read(&mut results, &mut slots, f.results(), |_| true);
         }
         let slots = slots.count as usize;
-        Ok(Program { function: f.clone(), params, symbols, steps, pool, results, slots, tiny })
+        Ok(Program {
+            function: f.clone(),
+            params,
+            symbols,
+            steps,
+            pool,
+            results,
+            slots,
+            tiny,
+            threads: cx.executor.limit(),
+        })
     }
 
     /// The function it computes.
@@ -217,7 +228,7 @@ impl Program {
     /// Runs the program on tensors. The symbols of its parameters are its own.
     pub(crate) fn call(&self, inputs: Operands, outer: &Env) -> Result<Results> {
         let env = self.bind(&inputs, outer)?;
-        self.run_bound(&mut vec![None; self.slots], inputs, env)
+        self.threads.limit(|| self.run_bound(&mut vec![None; self.slots], inputs, env))
     }
 
     /// Runs the program as a body inside one with these extents: it shares the symbols.
@@ -269,7 +280,7 @@ impl Program {
     ) -> Result<Results> {
         let outer = Env::default();
         let env = self.bind(&inputs, &outer)?;
-        self.run_steps(&mut vec![None; self.slots], inputs, env, around)
+        self.threads.limit(|| self.run_steps(&mut vec![None; self.slots], inputs, env, around))
     }
 
     fn run_steps(

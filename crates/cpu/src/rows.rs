@@ -15,16 +15,15 @@ macro_rules! rows {
     ($($(#[$doc:meta])* $name:ident [$($g:ident : $bound:ident),*] ($($x:ident : $t:ty),*) -> $u:ty, $f:ty, |$call:ident| $value:expr;)*) => {$(
         $(#[$doc])*
         pub(crate) fn $name<$($g: $bound),*>(f: $f) -> Row {
-            #[allow(unused_assignments, reason = "the index of the last operand is not read")]
             unsafe fn run<$($g: $bound),*>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
                 // SAFETY: `data` is the function this row was made with.
                 let $call: $f = unsafe { std::mem::transmute(data) };
+                let mut operands = x.into_iter();
+                $(let $x = operands.next().expect("a row has at most three operands").cast::<$t>();)*
                 for i in 0..n {
-                    let mut k = 0;
                     $(
                         // SAFETY: the promise of `Run`: i < n.
-                        let $x: $t = unsafe { x[k].cast::<$t>().add(i).read() };
-                        k += 1;
+                        let $x: $t = unsafe { $x.add(i).read() };
                     )*
                     // SAFETY: as above.
                     unsafe { y.cast::<$u>().add(i).write($value) };
@@ -63,15 +62,14 @@ macro_rules! numbered {
     ($($(#[$doc:meta])* $name:ident [$bound:ident] ($($x:ident),*), |$n:ident| $value:expr;)*) => {$(
         $(#[$doc])*
         pub(crate) fn $name<T: $bound>(number: i64) -> Row {
-            #[allow(unused_assignments, reason = "the index of the last operand is not read")]
             unsafe fn run<T: $bound>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
                 let $n = data as i64;
+                let mut operands = x.into_iter();
+                $(let $x = operands.next().expect("a row has at most three operands").cast::<T>();)*
                 for i in 0..n {
-                    let mut k = 0;
                     $(
                         // SAFETY: the promise of `Run`: i < n.
-                        let $x: T = unsafe { x[k].cast::<T>().add(i).read() };
-                        k += 1;
+                        let $x: T = unsafe { $x.add(i).read() };
                     )*
                     // SAFETY: as above.
                     unsafe { y.cast::<T>().add(i).write($value) };

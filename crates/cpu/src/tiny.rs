@@ -15,7 +15,7 @@ use cotangent_core::graph::Eqn;
 use cotangent_core::ops::{Op, Reduce, Reduction};
 use cotangent_core::{DType, Env, Function, Result, Type, Val};
 use cotangent_kernels::tile::fold::{Fold, PIECE, Reduced};
-use cotangent_kernels::tile::{Run, kernels};
+use cotangent_kernels::tile::{Line, Run, kernels};
 use smallvec::SmallVec;
 use std::sync::{Mutex, TryLockError};
 
@@ -65,15 +65,10 @@ pub(crate) struct Tiny {
     memory: Mutex<Memory>,
 }
 
-/// A piece of memory, aligned for any vector.
-#[repr(C, align(64))]
-#[derive(Clone, Copy)]
-struct Line([u8; 64]);
-
 /// What one run writes to.
 pub(crate) struct Memory {
-    #[allow(dead_code, reason = "the table points into it")]
-    lines: Vec<Line>,
+    /// The table points into it.
+    _lines: Vec<Line>,
     table: Vec<*mut u8>,
 }
 
@@ -424,6 +419,6 @@ impl Memory {
         let base = lines.as_mut_ptr().cast::<u8>();
         let mut table = vec![base; before];
         table.extend(offsets.iter().map(|&at| base.wrapping_add(at)));
-        Memory { lines, table }
+        Memory { _lines: lines, table }
     }
 }

@@ -193,10 +193,10 @@ impl Builder {
     }
 }
 
-/// A piece of a register, aligned for any vector.
-#[repr(align(64))]
+/// A piece of memory for tiles, aligned for any vector.
+#[repr(C, align(64))]
 #[derive(Clone, Copy)]
-pub(super) struct Line(#[allow(dead_code, reason = "only its address is used")] pub(super) [u8; 64]);
+pub struct Line(pub [u8; 64]);
 
 /// Registers take no more than this together: a body of very many has shorter tiles.
 const ROOM: usize = 1 << 20;

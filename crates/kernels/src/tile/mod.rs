@@ -18,7 +18,7 @@ mod pack;
 
 use kernels::{Comparison, comparison};
 
-pub use body::{Body, Builder, Instruction, Source, Value};
+pub use body::{Body, Builder, Instruction, Line, Source, Value};
 
 use crate::emit::{Record, instruction};
 use crate::simd::Level;

@@ -1,0 +1,53 @@
+//! How many threads a run may use is what its executor says.
+
+use cotangent_core::primitive::{Linearized, no_rule};
+use cotangent_core::transform::{Lin, Lv};
+use cotangent_core::{Arg, Array, Batched, Cost, DType, Dim, Emit, Env, Op, Primitive, Result, Type, Val};
+use cotangent_cpu::{Executor, Tensor};
+use cotangent_kernels::parallel::threads;
+
+mod common;
+
+/// The number of threads where it runs.
+#[derive(Debug)]
+struct Threads;
+
+impl Primitive for Threads {
+    fn name(&self) -> &str {
+        "threads"
+    }
+    fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
+        Ok(x.to_vec())
+    }
+    fn eval(&self, _: &[Array], _: &Env) -> Result<Vec<Array>> {
+        Ok(vec![Array::scalar(threads() as f64)])
+    }
+    fn linearize(&self, _: &Lin<'_>, _: &[Val], _: &[Option<Lv>]) -> Result<Linearized> {
+        Err(no_rule(self, "linearize"))
+    }
+    fn transpose(&self, _: &dyn Emit, _: &[Arg], _: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
+        Err(no_rule(self, "transpose"))
+    }
+    fn batch(&self, _: &dyn Emit, _: &Dim, _: &[Batched]) -> Result<Vec<Batched>> {
+        Err(no_rule(self, "batch"))
+    }
+    fn cost(&self, _: &[Type], _: &[Type]) -> Cost {
+        Cost::default()
+    }
+}
+
+#[test]
+fn a_limit_holds_in_programs_and_operations() {
+    let op = Op::extension(Threads);
+    let f = common::build(&[Type::scalar(DType::F64)], |cx, x| cx.emit(op.clone(), x).to_vec());
+    for n in [1, 3] {
+        let executor = Executor::new().with_threads(n);
+        assert_eq!(executor.threads(), Some(n));
+        assert_eq!(executor.compile(&f).unwrap().run(&[Array::scalar(0.0)]).unwrap()[0].to_f64(), [n as f64]);
+        let x = [Tensor::from(&Array::scalar(0.0))].into_iter().collect();
+        let y = executor.apply(&op, x, &Env::default()).unwrap().remove(0).into_array().unwrap();
+        assert_eq!(y.to_f64(), [n as f64]);
+    }
+    let free = Executor::new().compile(&f).unwrap().run(&[Array::scalar(0.0)]).unwrap();
+    assert_eq!(free[0].to_f64(), [threads() as f64]);
+}
