@@ -1,5 +1,6 @@
 //! Routines of LAPACK whose results are known by what they must satisfy.
 
+use cotangent_core::rewrite::simplify;
 use cotangent_core::{Array, C128, reference};
 use cotangent_stablehlo::read;
 
@@ -112,5 +113,49 @@ fn a_matrix_is_made_tridiagonal_from_either_triangle() {
             })
         });
         near(&times(&times(&q, &t), &adjoint(&q)), &a);
+    }
+}
+
+/// `jnp.linalg.qr` as JAX prints it, of an m×n matrix with m not less than n.
+fn qr_of(m: usize, n: usize) -> String {
+    let (a, q, r) = (format!("tensor<{m}x{n}xf64>"), format!("tensor<{m}x{n}xf64>"), format!("tensor<{n}x{n}xf64>"));
+    let (index, mask) = (format!("tensor<{n}x{n}xi64>"), format!("tensor<{n}x{n}xi1>"));
+    format!(
+        "func.func @main(%a: {a}) -> ({q}, {r}) {{
+  %y:2 = stablehlo.custom_call @lapack_dgeqrf_ffi(%a) : ({a}) -> ({a}, tensor<{n}xf64>)
+  %q = stablehlo.custom_call @lapack_dorgqr_ffi(%y#0, %y#1) : ({a}, tensor<{n}xf64>) -> {q}
+  %s = stablehlo.slice %y#0 [0:{n}, 0:{n}] : ({a}) -> {r}
+  %i = stablehlo.iota dim = 0 : {index}
+  %c = stablehlo.constant dense<-1> : tensor<i64>
+  %b = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<i64>) -> {index}
+  %k = stablehlo.add %i, %b : {index}
+  %j = stablehlo.iota dim = 1 : {index}
+  %p = stablehlo.compare GE, %k, %j, SIGNED : ({index}, {index}) -> {mask}
+  %z = stablehlo.constant dense<0.0> : {r}
+  %r = stablehlo.select %p, %z, %s : {mask}, {r}
+  return %q, %r : {q}, {r}
+}}"
+    )
+}
+
+#[test]
+fn factors_are_those_of_one_operation_and_reflectors_give_the_same() {
+    for (m, n) in [(4, 4), (6, 4), (1, 1)] {
+        let a = Array::from_vec([m, n], numbers(m * n)).unwrap();
+        let text = qr_of(m, n);
+        let f = read(&text, None).unwrap().main().clone();
+        let simple = simplify(&f);
+        let names: Vec<&str> = simple.eqns().iter().map(|e| e.op.name()).collect();
+        assert!(names.contains(&"qr") && !names.contains(&"scan"), "{names:?}");
+        // Below the diagonal only the reflectors are known: what reads that reads them.
+        let other = text.replace("compare GE", "compare GT").replace("dense<-1>", "dense<0>");
+        let g = read(&other, None).unwrap().main().clone();
+        assert!(g.eqns().iter().any(|e| e.op.name() == "scan"));
+        let (x, y) = (reference::run(&f, &[a.clone()]).unwrap(), reference::run(&g, &[a]).unwrap());
+        for (x, y) in x.iter().zip(&y) {
+            for (x, y) in x.to_f64().into_iter().zip(y.to_f64()) {
+                assert!((x - y).abs() < 1e-12, "{x} and {y}");
+            }
+        }
     }
 }

@@ -90,7 +90,7 @@ fn complex(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 
 fn select(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [p, a, b] = f.take(op)?;
-    one(f.cx().select(p, a, b))
+    one(f.cx().select(p, a, f.outside(p, b)))
 }
 
 /// Bounds of rank 0 hold for every element.

@@ -1,5 +1,6 @@
 //! A function or a region being lowered: its builder, and what its values have become.
 
+use super::factored::Packed;
 use super::{Lowering, table};
 use crate::ast::{self, Attr, Id, Operation, Region, Signature, Ty};
 use cotangent_core::primitive::Vals;
@@ -17,6 +18,8 @@ pub struct Frame<'t> {
     pub(super) alone: bool,
     /// Extents that are found while the program runs, by the number of rank 0 that they are.
     pub(super) named: RefCell<FxHashMap<Val, Dim>>,
+    /// What `geqrf` has packed.
+    pub(super) packed: RefCell<FxHashMap<Val, Packed>>,
 }
 
 /// What the values of the text have become: those of a range of ids, and captured ones.
@@ -41,7 +44,14 @@ impl<'t> Frame<'t> {
             return Err(Error::new(Code::UnknownName, format!("`@{}` has no body", f.name)).at(f.pos.into()));
         };
         let alone = lowering.by_name.get(&*f.name).is_some_and(|&i| lowering.calls[i] == 0);
-        let frame = Frame { lowering, b, scope: Scope::new(body), alone, named: RefCell::default() };
+        let frame = Frame {
+            lowering,
+            b,
+            scope: Scope::new(body),
+            alone,
+            named: RefCell::default(),
+            packed: RefCell::default(),
+        };
         for a in &body.args {
             let ty = frame.tensor(&a.ty).map_err(|e| e.at(body.pos.into()))?;
             // Every `?` of a parameter is an extent of its own.
@@ -87,7 +97,14 @@ impl<'t> Frame<'t> {
     /// types.
     pub fn region(&self, name: &str, region: &Region<'_>, captures: &[Id], args: &[Type]) -> Result<Function> {
         let (b, scope) = (self.b.nested(name), Scope::new(region));
-        let frame = Frame { lowering: self.lowering, b, scope, alone: self.alone, named: RefCell::default() };
+        let frame = Frame {
+            lowering: self.lowering,
+            b,
+            scope,
+            alone: self.alone,
+            named: RefCell::default(),
+            packed: RefCell::default(),
+        };
         let mut known = Vec::new();
         for &c in captures {
             let outside = self.value(c)?;

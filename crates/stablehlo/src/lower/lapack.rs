@@ -165,6 +165,9 @@ fn qr(f: &Frame<'_>, op: &Operation<'_>, offset: usize, pivoted: bool) -> Result
     let [a] = matrices(f, op)?;
     let r = Reflectors { offset, pivoted };
     let [packed, taus, columns] = r.reduce(f.cx(), a)?;
+    if offset == 0 && !pivoted {
+        f.factored(a, packed, taus);
+    }
     let mut y = if pivoted {
         let places = f.result(op, 1)?;
         let from_one = f.cx().add(columns, f.cx().full_like(columns, 1i64));
@@ -262,6 +265,9 @@ fn gees(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 fn product(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a, taus] = matrices(f, op)?;
     let ty = f.cx().ty(a);
+    if let Some(q) = f.orthogonal(a, taus, &ty) {
+        return one(q);
+    }
     let eye = f.cx().select(householder::diagonal(f.cx(), &ty), f.cx().full(&ty, 1i64), f.cx().zeros(&ty));
     one(householder::apply(f.cx(), a, taus, eye, true, false)?)
 }

@@ -9,6 +9,7 @@ mod control;
 mod dynamic;
 pub mod elementwise;
 mod extents;
+mod factored;
 mod frame;
 mod householder;
 mod indexing;

@@ -129,7 +129,9 @@ fn slice(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
         }
         _ => (sizes(op, &["start_indices"])?, sizes(op, &["limit_indices"])?, sizes(op, &["strides"])?),
     };
-    one(f.cx().slice(x, &dims(&start), &dims(&limit), &stride))
+    let y = f.cx().slice(x, &dims(&start), &dims(&limit), &stride);
+    f.first_part(x, y, &start, &stride);
+    one(y)
 }
 
 fn pad(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
