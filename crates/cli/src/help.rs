@@ -13,7 +13,7 @@ cotangent: differentiable tensor programs in files
   cotangent grad     FILE[@NAME] --wrt x,w --in A.npz [--out B.npz]
   cotangent vjp|jvp|hvp|jacobian|hessian       likewise
   cotangent check    FILE[@NAME] [--in A.npz]  derivatives against finite differences and the adjoint law
-  cotangent explain  FILE[@NAME]               what is saved for the backward pass, and what derivatives cost
+  cotangent explain  FILE[@NAME]               what is saved, and what derivatives cost in time and memory
   cotangent profile  FILE[@NAME] [--grad]      where the time of a run goes, step by step
   cotangent ops      [NAME]                    the operation set
 

@@ -172,6 +172,10 @@ fn check_finds_nothing_wrong_and_explain_says_what_is_saved() {
     assert!(text.contains("%x"), "{text}");
     let text = good(&["explain", "-"], SIN);
     assert!(text.contains("sin") && text.contains("adjoint") && text.contains("Saved for the backward pass"), "{text}");
+    // A gradient of a thousand numbers, and nothing else.
+    let text = good(&["explain", "-"], &SIN.replace('?', "1000"));
+    let memory = text.split("memory").nth(1).unwrap_or_else(|| panic!("{text}"));
+    assert!(memory.contains("adjoint  3.9 KiB"), "{text}");
 }
 
 #[test]

@@ -12,11 +12,19 @@ fn folder() -> PathBuf {
 
 /// Runs the command line on an example; the arrays it writes.
 fn cotangent(command: &str, example: &str, more: &[&str]) -> Vec<(String, Array)> {
+    cotangent_with(&[], command, example, more)
+}
+
+/// As [`cotangent`], with these variables in the environment.
+fn cotangent_with(env: &[(&str, &str)], command: &str, example: &str, more: &[&str]) -> Vec<(String, Array)> {
     let name = format!("cotangent-example-{}-{command}-{}", std::process::id(), example.replace(['@', '.'], "_"));
     let out = std::env::temp_dir().join(name).with_extension("npz");
     let (file, module) = example.split_once('@').map_or((example, String::new()), |(f, m)| (f, format!("@{m}")));
-    let target = format!("{}{module}", folder().join(file).with_extension("tgraph").display());
+    let path = folder().join(file);
+    let path = if path.extension().is_some() { path } else { path.with_extension("tgraph") };
+    let target = format!("{}{module}", path.display());
     let run = Command::new(env!("CARGO_BIN_EXE_cotangent"))
+        .envs(env.iter().copied())
         .args([command, &target, "--out", out.to_str().unwrap()])
         .args(more)
         .output()
@@ -41,6 +49,31 @@ fn module(example: &str, name: &str) -> Arc<Function> {
     let source = std::fs::read_to_string(folder().join(example).with_extension("tgraph")).unwrap();
     let program = Program::parse(&source, Some(example)).unwrap().derive(&AdContext::default()).unwrap();
     program.module(name).unwrap().clone()
+}
+
+#[test]
+fn every_example_gives_the_same_bits_everywhere() {
+    let examples =
+        ["sum_of_sin", "attention", "perceptron", "rosenbrock", "heat_pinn@loss", "fixed_point", "transformer.mlir"];
+    let choices = [
+        ("portable", "interpreter", "1"),
+        ("avx2", "emitter", "2"),
+        ("avx512", "emitter", "8"),
+        ("avx512", "interpreter", "2"),
+        ("", "", ""),
+        ("", "", ""),
+    ];
+    for example in examples {
+        let run = |&(level, engine, threads): &(&str, &str, &str)| {
+            let env = [("COTANGENT_SIMD", level), ("COTANGENT_ENGINE", engine), ("COTANGENT_THREADS", threads)];
+            cotangent_with(&env, "grad", example, &[])
+        };
+        let results: Vec<_> = choices.iter().map(run).collect();
+        for (other, choice) in results.iter().zip(&choices) {
+            let same = other.iter().zip(&results[0]).all(|(a, b)| a.0 == b.0 && a.1.same_bits(&b.1));
+            assert!(same && other.len() == results[0].len(), "{example} with {choice:?}");
+        }
+    }
 }
 
 #[test]

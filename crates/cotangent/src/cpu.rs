@@ -4,6 +4,7 @@ use crate::{Primitive, Result, Type, bail};
 use cotangent_cpu::Executor;
 pub use cotangent_cpu::Tensor as View;
 pub use cotangent_cpu::kernel::{Kernel, Operands, Results};
+pub use cotangent_cpu::memory::{Memory, memory};
 pub use cotangent_cpu::profile::{Machine, Profile, StepInfo, StepProfile, steps};
 
 /// Runs programs on the processor: how many threads, and the kernels of extension operations. Cheap to clone.

@@ -33,6 +33,7 @@ pub mod kernel;
 mod linalg;
 mod loops;
 pub mod lower;
+pub mod memory;
 mod movement;
 mod phases;
 pub mod profile;

@@ -1,5 +1,5 @@
-//! Whole programs give the same bits at every vector level and with any number of threads: both are read once, so each
-//! choice runs in a process of its own. Fused they give the bits of their equations run one by one, and read anywhere in memory.
+//! Whole programs give the same bits at every vector level, in both engines and with any number of threads: all three are
+//! read once, so each choice runs in a process of its own. Fused they give the bits of their equations run one by one, and read anywhere in memory.
 
 use cotangent_core::check::random::{Case, graph};
 use cotangent_core::ops::entries;
@@ -143,21 +143,29 @@ fn everything() -> u64 {
 }
 
 #[test]
-fn every_level_and_number_of_threads_gives_the_same_bits() {
+fn every_level_engine_and_number_of_threads_gives_the_same_bits() {
     if std::env::var("LEVELS_CHILD").is_ok() {
         println!("bits {:016x}", everything());
         return;
     }
-    let of = |level: &str, threads: &str| {
+    let of = |level: &str, engine: &str, threads: &str| {
         let mut child = Command::new(std::env::current_exe().unwrap());
-        child.args(["--exact", "every_level_and_number_of_threads_gives_the_same_bits", "--nocapture"]);
-        child.env("LEVELS_CHILD", "1").env("COTANGENT_SIMD", level).env("COTANGENT_THREADS", threads);
+        child.args(["--exact", "every_level_engine_and_number_of_threads_gives_the_same_bits", "--nocapture"]);
+        child.env("LEVELS_CHILD", "1").env("COTANGENT_SIMD", level);
+        child.env("COTANGENT_ENGINE", engine).env("COTANGENT_THREADS", threads);
         let text = String::from_utf8(child.output().unwrap().stdout).unwrap();
         let at = text.find("bits ").unwrap_or_else(|| panic!("{level}: {text}"));
         text[at..at + 21].to_string()
     };
-    let want = of("portable", "1");
-    for (level, threads) in [("avx2", "2"), ("avx512", "8"), ("avx512", "1")] {
-        assert_eq!(of(level, threads), want, "{level}, {threads} threads");
+    let want = of("portable", "interpreter", "1");
+    let choices = [
+        ("avx2", "emitter", "2"),
+        ("avx2", "interpreter", "1"),
+        ("avx512", "emitter", "8"),
+        ("avx512", "interpreter", "2"),
+        ("avx512", "", "1"),
+    ];
+    for (level, engine, threads) in choices {
+        assert_eq!(of(level, engine, threads), want, "{level}, {engine}, {threads} threads");
     }
 }

@@ -2,12 +2,13 @@
 
 use super::print;
 use crate::args::Args;
-use crate::inputs::wrt;
+use crate::inputs::{Inputs, wrt};
 use crate::load::Target;
 use crate::{Outcome, draw, show};
 use cotangent::ad::{self, Saving, Session};
+use cotangent::cpu::{memory, steps};
 use cotangent::rewrite::simplify;
-use cotangent::{Function, Result};
+use cotangent::{Array, Env, Function, Result, Type, reference};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -50,6 +51,7 @@ pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
         row("hvp", &simplify(&h));
     }
     print(out, &format!("\n{}", show::table(&rows)))?;
+    print(out, &needs(&extents(args, &target, f), &[("primal", &simple), ("adjoint", &gradient)]))?;
     if let Some(path) = &args.svg {
         std::fs::write(path, draw::steps_svg(&gradient))
             .map_err(|e| cotangent::Error::new(cotangent::Code::Io, format!("cannot write {path}: {e}")))?;
@@ -58,6 +60,33 @@ pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
         print(out, "\nExtents that are known only when the program runs count as 1.\n")?;
     }
     Ok(Outcome::Good)
+}
+
+/// The memory of a run beside its arguments, of those functions whose extents are known.
+fn needs(env: &Env, functions: &[(&str, &Function)]) -> String {
+    let head = ["memory", "peak", "results", "at step"].map(str::to_owned).to_vec();
+    let row = |(name, f): &(&str, &Function)| {
+        let known = |ty: &Type| Ok(Type::new(ty.dtype, ty.shape.eval(env)?.as_slice()));
+        let types = f.params().iter().map(|&p| known(f.ty(p))).collect::<Result<Vec<Type>>>().ok()?;
+        let m = memory(f, &types, &Env::default()).ok()?;
+        let at = m.step.map_or(String::new(), |k| draw::label(f, &steps(f)[k]));
+        Some(vec![(*name).to_owned(), show::bytes(m.peak as f64), show::bytes(m.results as f64), at])
+    };
+    let rows: Vec<_> = functions.iter().filter_map(row).collect();
+    if rows.is_empty() { String::new() } else { format!("\n{}", show::table(&[vec![head], rows].concat())) }
+}
+
+/// What the inputs say of symbols, if there are inputs.
+fn extents(args: &Args, target: &Target, f: &Function) -> Env {
+    let mut env = Env::default();
+    if args.input.is_some() || target.sibling().is_some() {
+        let types =
+            Inputs::read(args, target).and_then(|x| x.args(f)).map(|x| x.iter().map(Array::ty).collect::<Vec<_>>());
+        if types.and_then(|types| reference::bind(f, &types, &mut env)).is_err() {
+            return Env::default();
+        }
+    }
+    env
 }
 
 /// Operations by name: how many, and what they cost.

@@ -6,9 +6,9 @@ use crate::inputs::{Inputs, made_up, wrt};
 use crate::load::Target;
 use crate::{Outcome, draw, show};
 use cotangent::ad;
-use cotangent::cpu::{Machine, Profile, View};
+use cotangent::cpu::{Machine, Profile, View, memory};
 use cotangent::rewrite::simplify;
-use cotangent::{Code, Error, Function, Loc, Result};
+use cotangent::{Code, Env, Error, Function, Loc, Result, Type};
 use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,7 +36,16 @@ pub fn profile(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
         std::fs::write(path, trace(&f, &profile))
             .map_err(|e| Error::new(Code::Io, format!("cannot write {path}: {e}")))?;
     }
-    print(out, &table(&f, &profile, &Machine::measure()))
+    print(out, &table(&f, &profile, &Machine::measure()))?;
+    let types: Vec<Type> = x.iter().map(View::ty).collect();
+    match memory(&f, &types, &Env::default()) {
+        Ok(m) => {
+            let [peak, results] = [m.peak, m.results].map(|n| show::bytes(n as f64));
+            print(out, &format!("A run takes at most {peak} beside its arguments, {results} of them for results.\n"))
+        }
+        // An extent that data decides.
+        Err(_) => Ok(Outcome::Good),
+    }
 }
 
 fn micros(t: Duration) -> String {

@@ -1,0 +1,226 @@
+//! What a run needs beside its arguments, known before it runs: a walk over its steps that allocates and frees by their
+//! liveness alone.
+//!
+//! A value lives from the step that makes it to the last that reads it. Transposes, slices and repetitions live in what
+//! they show. A group writes over an operand that ends with it where it can, an update over the array that it changes. What a
+//! body needs counts while its step runs.
+//!
+//! Not counted: what a kernel keeps for itself while it runs (packed panels, copies that factorisations work on), and memory
+//! that a thread keeps for its next run.
+
+use crate::fuse::{Node, plan};
+use crate::fused::{Fused, Level, Life};
+use cotangent_core::ops::{Op, Unary};
+use cotangent_core::{Env, Function, Result, Type, Val, reference};
+
+/// What a run needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// The most bytes that are alive at once beside the arguments, results included.
+    pub peak: usize,
+    /// The step that needs them, by its place in [`steps`](crate::profile::steps); none if nothing runs.
+    pub step: Option<usize>,
+    /// Bytes of results that are not arguments or views of them.
+    pub results: usize,
+}
+
+/// What a run of the function needs for arguments of these types, in one walk over its steps.
+///
+/// An error if arguments do not fit the parameters, or if an extent is decided only by data.
+///
+/// ```
+/// use cotangent_core::{Builder, DType, Emit, Env, Type, transform::Session};
+/// let b = Builder::new("f", Session::default());
+/// let ty = Type::new(DType::F64, [1000, 1000]);
+/// let x = b.param(ty.clone(), Some("x"));
+/// let cx: &dyn Emit = &b;
+/// let y = cx.matmul(cx.sin(x), cx.cos(x));
+/// let f = b.finish(&[y]).unwrap();
+/// let memory = cotangent_cpu::memory::memory(&f, &[ty], &Env::default()).unwrap();
+/// assert_eq!((memory.peak, memory.results), (24_000_000, 8_000_000));
+/// ```
+pub fn memory(f: &Function, arguments: &[Type], outer: &Env) -> Result<Memory> {
+    let env = reference::bind_body(f, arguments, outer)?;
+    let need = f.needed(None);
+    let nodes = plan(f, |e| e.results().any(|r| need[r.index()]));
+    let mut walk = Walk { f, env: &env, room: vec![None; f.len()], buffers: Vec::new(), alive: 0 };
+    let mut last = vec![None; f.len()];
+    for (k, node) in nodes.iter().enumerate() {
+        walk.reads(node).into_iter().for_each(|v| last[v.index()] = Some(k));
+    }
+    f.results().iter().for_each(|v| last[v.index()] = Some(nodes.len()));
+
+    let mut memory = Memory { peak: 0, step: None, results: 0 };
+    for (k, node) in nodes.iter().enumerate() {
+        let reads = walk.reads(node);
+        let ending = |v: Val| last[v.index()] == Some(k);
+        let (made, inside) = match node {
+            Node::Single(e) => walk.single(*e, ending)?,
+            Node::Group(g) => {
+                let inputs: Vec<Val> = g.inputs.iter().map(|(v, _)| *v).collect();
+                walk.group(&g.lower(f), &inputs, g.results(), ending)?
+            }
+        };
+        if walk.alive + inside > memory.peak || memory.step.is_none() {
+            memory = Memory { peak: walk.alive + inside, step: Some(k), ..memory };
+        }
+        let mut gone: Vec<Val> = reads.into_iter().filter(|&v| ending(v)).collect();
+        gone.extend(made.into_iter().filter(|v| last[v.index()].is_none()));
+        gone.sort_unstable();
+        gone.dedup();
+        gone.into_iter().for_each(|v| walk.end(v));
+    }
+    memory.results = walk.alive;
+    Ok(memory)
+}
+
+/// Memory of a value, shared by its views.
+struct Buffer {
+    bytes: usize,
+    /// Values that live in it.
+    values: usize,
+}
+
+struct Walk<'f> {
+    f: &'f Function,
+    env: &'f Env,
+    /// The buffer of each value that lives in one: arguments and constants do not.
+    room: Vec<Option<usize>>,
+    buffers: Vec<Buffer>,
+    /// Bytes of all buffers.
+    alive: usize,
+}
+
+/// Values that a step has made, and the bytes that it needs beside them.
+type Made = (Vec<Val>, usize);
+
+impl Walk<'_> {
+    fn reads(&self, node: &Node) -> Vec<Val> {
+        match node {
+            Node::Single(e) => self.f.operands(&self.f.eqns()[*e]).to_vec(),
+            Node::Group(g) => g.inputs.iter().map(|(v, _)| *v).collect(),
+        }
+    }
+
+    fn known(&self, ty: &Type) -> Result<Type> {
+        let shape = ty.shape.iter().map(|d| d.eval(self.env)).collect::<Result<Vec<usize>>>()?;
+        Ok(Type::new(ty.dtype, shape.as_slice()))
+    }
+
+    fn bytes(&self, v: Val) -> Result<usize> {
+        let ty = self.known(self.f.ty(v))?;
+        Ok(ty.shape.iter().filter_map(|d| d.as_const()).fold(ty.dtype.size(), usize::saturating_mul))
+    }
+
+    fn give(&mut self, v: Val, bytes: usize) {
+        self.alive = self.alive.saturating_add(bytes);
+        self.room[v.index()] = Some(self.buffers.len());
+        self.buffers.push(Buffer { bytes, values: 1 });
+    }
+
+    /// `v` lives in the memory of `x` too.
+    fn share(&mut self, v: Val, x: Val) {
+        self.room[v.index()] = self.room[x.index()];
+        if let Some(b) = self.room[x.index()] {
+            self.buffers[b].values += 1;
+        }
+    }
+
+    fn end(&mut self, v: Val) {
+        if let Some(b) = self.room[v.index()].take() {
+            self.buffers[b].values -= 1;
+            if self.buffers[b].values == 0 {
+                self.alive -= self.buffers[b].bytes;
+            }
+        }
+    }
+
+    /// Whether a step that reads `x` for the last time may write what has so many bytes over it.
+    fn is_free(&self, x: Val, bytes: usize) -> bool {
+        self.room[x.index()].is_some_and(|b| self.buffers[b].values == 1 && self.buffers[b].bytes == bytes)
+    }
+
+    fn single(&mut self, e: usize, ending: impl Fn(Val) -> bool) -> Result<Made> {
+        let e = &self.f.eqns()[e];
+        let x = self.f.operands(e);
+        let made: Vec<Val> = e.results().collect();
+        match &e.op {
+            // Views, of arrays or of one number, and what is kept with the program.
+            Op::Unary(Unary::StopGradient)
+            | Op::BroadcastInDim(_)
+            | Op::Reshape(_)
+            | Op::Transpose(_)
+            | Op::Reverse(_)
+            | Op::Slice(_)
+            | Op::DynamicSlice(_) => self.share(made[0], x[0]),
+            Op::Constant(_) => {}
+            Op::Iota(i) => {
+                let n = i.ty.shape[i.axis].eval(self.env)?;
+                self.give(made[0], n.saturating_mul(i.ty.dtype.size()));
+            }
+            Op::DynamicUpdateSlice(_) | Op::Scatter(_) | Op::ScatterRecurrence(_)
+                if ending(x[0]) && self.is_free(x[0], self.bytes(made[0])?) =>
+            {
+                self.share(made[0], x[0]);
+            }
+            _ => {
+                for &v in &made {
+                    let bytes = self.bytes(v)?;
+                    self.give(v, bytes);
+                }
+            }
+        }
+        let mut inside = 0;
+        for body in e.op.regions() {
+            // A body that is called has symbols of its own; the others share those around them.
+            let types = match body.params().len() == x.len() && !matches!(e.op, Op::Scan(_)) {
+                true => x.iter().map(|&v| self.known(self.f.ty(v))).collect::<Result<Vec<Type>>>()?,
+                false => body.params().iter().map(|&p| self.known(body.ty(p))).collect::<Result<_>>()?,
+            };
+            inside = inside.max(memory(body, &types, self.env)?.peak);
+        }
+        // What a body returns has been counted, once.
+        let results = made.iter().map(|&v| self.bytes(v)).sum::<Result<usize>>()?;
+        let repeats = matches!(e.op, Op::Scan(_) | Op::While(_));
+        Ok((made, if repeats { inside } else { inside.saturating_sub(results) }))
+    }
+
+    fn group(
+        &mut self,
+        g: &Fused,
+        inputs: &[Val],
+        results: impl Iterator<Item = Val>,
+        ending: impl Fn(Val) -> bool,
+    ) -> Result<Made> {
+        let made: Vec<Val> = results.collect();
+        let shape = match &g.shape {
+            Some(shape) => shape.at(self.env)?,
+            None => self.known(self.f.ty(inputs[0]))?.shape.iter().filter_map(|d| d.as_const()).collect(),
+        };
+        let (kept, row) = shape.split_at(shape.len() - g.reduced);
+        let volume = |shape: &[usize]| shape.iter().copied().fold(1, usize::saturating_mul);
+        let (rows, len) = (volume(kept), volume(row));
+        let mut written: Vec<Val> = Vec::new();
+        let mut inside = 0usize;
+        for (k, b) in g.buffers.iter().enumerate() {
+            let n = if b.level == Level::Rows { rows } else { rows.saturating_mul(len) };
+            let bytes = n.saturating_mul(b.dtype.size());
+            match (g.results.iter().position(|&r| r == k), b.life) {
+                (Some(at), _) => {
+                    let fits = |x: &Val| ending(*x) && !written.contains(x) && self.is_free(*x, bytes);
+                    match b.over.iter().map(|&i| inputs[i]).find(fits) {
+                        Some(x) => {
+                            written.push(x);
+                            self.share(made[at], x);
+                        }
+                        None => self.give(made[at], bytes),
+                    }
+                }
+                // Elements pass from phase to phase through a thread's block.
+                (None, life) if b.level == Level::Elements && (life == Life::Phase || g.by_rows(len)) => {}
+                (None, _) => inside = inside.saturating_add(bytes),
+            }
+        }
+        Ok((made, inside))
+    }
+}

@@ -1,0 +1,123 @@
+//! What [`memory`] says beforehand is what a run takes: an allocator that counts watches it.
+
+use cotangent_core::ops::Scan;
+use cotangent_core::rewrite::simplify;
+use cotangent_core::transform::{AdContext, Session, grad};
+use cotangent_core::{Builder, DType, Dim, Emit, Env, Function, Type, Val};
+use cotangent_cpu::memory::memory;
+use cotangent_cpu::{Tensor, compile};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+struct Counting;
+
+static ALIVE: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: the system's allocator does all of it.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        PEAK.fetch_max(ALIVE.fetch_add(layout.size(), Relaxed) + layout.size(), Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, data: *mut u8, layout: Layout) {
+        ALIVE.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(data, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// A kernel's own memory, of a thread each, and the program's lists.
+const BESIDE: usize = 600 << 10;
+
+/// The peak that was counted and the one that was said, of a run on ones.
+fn peaks(f: Function) -> (usize, usize) {
+    let f = Arc::new(f);
+    let types: Vec<Type> = f.params().iter().map(|&p| f.ty(p).clone()).collect();
+    let said = memory(&f, &types, &Env::default()).unwrap();
+    let program = compile(&f).unwrap();
+    let ones = |ty: &Type| {
+        let shape = ty.shape.as_const().unwrap();
+        let n: usize = shape.iter().product();
+        let data = (0..n).map(|k| 0.5 + (k % 7) as f32 * 0.1).collect::<Vec<f32>>();
+        Tensor::from(cotangent_core::Array::from_vec(shape, data).unwrap())
+    };
+    let x: Vec<Tensor> = types.iter().map(ones).collect();
+    // Code and the threads' own memory are there after the first run; what a thread keeps of its buffers goes with it.
+    let run = |x: Vec<Tensor>| program.run_tensors(x).unwrap();
+    std::thread::scope(|s| s.spawn(|| drop(run(x.clone()))).join().unwrap());
+    let before = ALIVE.load(Relaxed);
+    PEAK.store(before, Relaxed);
+    let y = std::thread::scope(|s| s.spawn(|| run(x.clone())).join().unwrap());
+    let (peak, after) = (PEAK.load(Relaxed) - before, ALIVE.load(Relaxed) - before);
+    assert!(after <= said.results + (4 << 10), "results take {after} bytes, {} were said", said.results);
+    drop(y);
+    (peak, said.peak)
+}
+
+fn function(n: &[usize], build: impl FnOnce(&dyn Emit, Val) -> Val) -> Function {
+    let b = Builder::new("f", Session::default());
+    let x = b.param(Type::new(DType::F32, n), Some("x"));
+    let y = build(&b, x);
+    b.finish(&[y]).unwrap()
+}
+
+fn gradient(f: &Function) -> Function {
+    simplify(&grad(&AdContext::default(), f, f.params()).unwrap())
+}
+
+fn layers(cx: &dyn Emit, x: Val, n: usize) -> Val {
+    (0..n).fold(x, |x, i| match i % 3 {
+        0 => cx.mul(x, cx.full_like(x, 1.01)),
+        1 => cx.add(x, cx.full_like(x, 0.01)),
+        _ => cx.tanh(x),
+    })
+}
+
+fn softmax_between_products(cx: &dyn Emit, x: Val) -> Val {
+    let scores = cx.softmax(cx.matmul(x, cx.transpose(x, &[1, 0])), 1);
+    let y = cx.matmul(scores, x);
+    cx.reduce_sum(cx.mul(y, y), &[0, 1])
+}
+
+/// One at a time: all of it is one test, for there is one count.
+#[test]
+fn a_run_takes_what_was_said() {
+    let loss = |cx: &dyn Emit, x: Val, n| cx.reduce_sum(layers(cx, x, n), &[0]);
+    let products = |cx: &dyn Emit, x: Val| (0..6).fold(x, |y, _| cx.matmul(cx.sin(y), x));
+    let walk = |cx: &dyn Emit, x: Val| {
+        let b = cx.nested("step");
+        let row = b.param(Type::new(DType::F32, [256, 256]), None);
+        let inner: &dyn Emit = &b;
+        let next = inner.tanh(inner.matmul(row, row));
+        let body = Arc::new(b.finish(&[next, next]).unwrap());
+        let scan = Scan { body, length: Dim::Const(8), reverse: false, consts: 0, carry: 1 };
+        cx.emit(scan.into(), &[x])[1]
+    };
+    let rows: Vec<(&str, Function)> = vec![
+        ("layers", function(&[200_000], |cx, x| layers(cx, x, 20))),
+        ("gradient of 200 layers", gradient(&function(&[1_000_000], |cx, x| loss(cx, x, 200)))),
+        ("products", function(&[500, 500], products)),
+        ("gradient of products", gradient(&function(&[300, 300], |cx, x| cx.reduce_sum(products(cx, x), &[0, 1])))),
+        ("attention", function(&[400, 100], softmax_between_products)),
+        ("gradient of attention", gradient(&function(&[400, 100], softmax_between_products))),
+        ("a view", function(&[300, 300], |cx, x| cx.transpose(cx.sin(x), &[1, 0]))),
+        ("an argument", function(&[300, 300], |cx, x| cx.slice_axis(x, 0, 10usize, 20usize))),
+        ("scan", function(&[256, 256], walk)),
+    ];
+    for (name, f) in rows {
+        let (counted, said) = peaks(f);
+        println!("{name}: {counted} counted, {said} said");
+        assert!(counted <= said + BESIDE, "{name} takes {counted} bytes, {said} were said");
+        assert!(said <= counted + counted / 4, "{name} takes {counted} bytes, {said} were said");
+        if name == "gradient of 200 layers" {
+            assert!(counted <= 4_000_000 + (8 << 20), "{name} takes {counted} bytes beside its argument");
+        }
+    }
+}
