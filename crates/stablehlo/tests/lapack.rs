@@ -151,7 +151,7 @@ fn factors_are_those_of_one_operation_and_reflectors_give_the_same() {
         let other = text.replace("compare GE", "compare GT").replace("dense<-1>", "dense<0>");
         let g = read(&other, None).unwrap().main().clone();
         assert!(g.eqns().iter().any(|e| e.op.name() == "scan"));
-        let (x, y) = (reference::run(&f, &[a.clone()]).unwrap(), reference::run(&g, &[a]).unwrap());
+        let (x, y) = (reference::run(&f, std::slice::from_ref(&a)).unwrap(), reference::run(&g, &[a]).unwrap());
         for (x, y) in x.iter().zip(&y) {
             for (x, y) in x.to_f64().into_iter().zip(y.to_f64()) {
                 assert!((x - y).abs() < 1e-12, "{x} and {y}");
