@@ -77,7 +77,7 @@ impl Executor {
 
     /// The program of a function: O(equations), bodies once each.
     pub fn compile(&self, f: &Arc<Function>) -> Result<Program> {
-        Program::compile(&Compiler { executor: self, bodies: RefCell::default() }, f)
+        Program::compile(&Compiler { executor: self, bodies: RefCell::default() }, f, false)
     }
 
     /// Runs one operation at once: its type rule, its kernel. `env` gives the symbols of its attributes.
@@ -108,18 +108,29 @@ impl Executor {
 /// One compilation: bodies that several equations share are compiled once.
 pub(crate) struct Compiler<'a> {
     pub(crate) executor: &'a Executor,
-    bodies: RefCell<FxHashMap<*const Function, Arc<Program>>>,
+    /// By function, and whether they are run again and again.
+    bodies: RefCell<FxHashMap<(*const Function, bool), Arc<Program>>>,
 }
 
 impl Compiler<'_> {
     /// The program of a body.
     pub(crate) fn body(&self, f: &Arc<Function>) -> Result<Arc<Program>> {
+        self.program(f, false)
+    }
+
+    /// The program of a loop's body.
+    pub(crate) fn looped(&self, f: &Arc<Function>) -> Result<Arc<Program>> {
+        self.program(f, true)
+    }
+
+    fn program(&self, f: &Arc<Function>, looped: bool) -> Result<Arc<Program>> {
         // The program keeps the function alive, so no other one gets its address.
-        if let Some(p) = self.bodies.borrow().get(&Arc::as_ptr(f)) {
+        let key = (Arc::as_ptr(f), looped);
+        if let Some(p) = self.bodies.borrow().get(&key) {
             return Ok(p.clone());
         }
-        let p = Arc::new(Program::compile(self, f)?);
-        self.bodies.borrow_mut().insert(Arc::as_ptr(f), p.clone());
+        let p = Arc::new(Program::compile(self, f, looped)?);
+        self.bodies.borrow_mut().insert(key, p.clone());
         Ok(p)
     }
 }

@@ -38,6 +38,7 @@ mod movement;
 mod phases;
 pub mod profile;
 pub mod program;
+mod recurrence;
 mod reduce;
 mod rows;
 mod sliding;

@@ -2,13 +2,15 @@
 //!
 //! Bodies are compiled once and keep their slots from step to step; extents are bound again only if an operand changes
 //! its shape. A carry that dies in the body is written over there. What steps return is copied into one buffer: of the
-//! right size where the number of steps is known, else one that doubles. A scan over a few elements
-//! ([`tiny`](crate::tiny)) runs without a tensor per step: its results are written where they go.
+//! right size where the number of steps is known, else one that doubles. A scan of elementwise steps is one loop of machine
+//! code ([`recurrence`](crate::recurrence)). Another over a few elements ([`tiny`](crate::tiny)) runs without a tensor per
+//! step: its results are written where they go.
 
 use crate::element::for_size;
 use crate::executor::Compiler;
 use crate::kernel::{Kernel, Operands, Results, Sizes};
 use crate::program::{Program, Running};
+use crate::recurrence::Loop;
 use crate::tensor::{Extents, Fresh, Tensor, volume};
 use crate::tiny::{Form, Tiny};
 use cotangent_core::ops::{Scan, While};
@@ -28,7 +30,8 @@ struct Stack<'a> {
     steps: Option<usize>,
 }
 
-fn shape_of(n: usize, row: &[usize]) -> Extents {
+/// The shape of `n` rows.
+pub(crate) fn shape_of(n: usize, row: &[usize]) -> Extents {
     std::iter::once(n).chain(row.iter().copied()).collect()
 }
 
@@ -52,17 +55,31 @@ impl<'a> Stack<'a> {
             bail!(ShapeMismatch, "steps of a loop gave {} and an array of shape {row:?}", y.ty());
         }
         let end = volume(&shape_of(i + 1, row))?;
+        self.grow(end)?;
+        write(&mut self.data, i * y.numel(), y);
+        Ok(())
+    }
+
+    /// Room for so many elements.
+    fn grow(&mut self, end: usize) -> Result<()> {
         if end > self.data.numel() {
-            let room = match self.steps {
-                Some(n) => volume(&shape_of(n, row))?,
-                None => end.max(2 * self.data.numel()),
+            let room = match (self.steps, &self.row) {
+                (Some(n), Some(row)) => volume(&shape_of(n, row))?,
+                _ => end.max(2 * self.data.numel()),
             };
-            let data = Tensor::zeros(y.dtype(), smallvec![room])?;
+            let data = Tensor::zeros(self.data.dtype(), smallvec![room])?;
             let old = std::mem::replace(&mut self.data, data);
             write(&mut self.data, 0, &old);
         }
-        write(&mut self.data, i * y.numel(), y);
         Ok(())
+    }
+
+    /// Where the result of step `i` goes, which has this form.
+    fn place(&mut self, i: usize, form: &Form) -> Result<*mut u8> {
+        self.row.get_or_insert_with(|| form.shape.clone());
+        self.grow((i + 1) * form.n)?;
+        let data = self.data.exclusive_ptr().expect("a stack is not shared");
+        Ok(data.wrapping_add(i * form.bytes()))
     }
 
     /// All `n` of them.
@@ -97,13 +114,17 @@ fn keep(stacks: &mut [Stack<'_>], i: usize, mut y: Results) -> Result<Results> {
 
 /// A loop over the first axis of its inputs.
 pub(crate) fn scan(cx: &Compiler<'_>, s: &Scan) -> Result<Kernel> {
-    let body = cx.body(&s.body)?;
+    let body = cx.looped(&s.body)?;
     let (consts, carries, reverse) = (s.consts, s.carry, s.reverse);
     let length = Sizes::of(&Shape::from(vec![s.length.clone()]));
     let rows = rows(&body, carries);
+    let elements = if cx.executor.is_stepwise() { None } else { Loop::of(s) };
     Ok(Box::new(move |env, mut x: Operands| {
         let n = length.at(env)?[0];
-        if let Some(tiny) = body.tiny().filter(|tiny| n > 0 && loops(tiny, n, [consts, consts + carries], &x)) {
+        if let Some(elements) = elements.as_ref().filter(|e| e.takes(n, &x)) {
+            return elements.run(n, reverse, x);
+        }
+        if let Some(tiny) = body.tiny().filter(|tiny| n > 0 && fits(tiny.inputs(), tiny.outputs(), n, [consts, consts + carries], &x)) {
             return scan_tiny(tiny, n, reverse, [consts, consts + carries], x);
         }
         let xs: Operands = x.drain(consts + carries..).collect();
@@ -122,8 +143,13 @@ pub(crate) fn scan(cx: &Compiler<'_>, s: &Scan) -> Result<Kernel> {
 }
 
 /// Whether a body takes constants, carries and `n` rows of each stack, and gives the carries back.
-fn loops(tiny: &Tiny, n: usize, [consts, stacks]: [usize; 2], x: &[Tensor]) -> bool {
-    let (inputs, outputs) = (tiny.inputs(), tiny.outputs());
+pub(crate) fn fits(
+    inputs: &[Form],
+    outputs: &[Form],
+    n: usize,
+    [consts, stacks]: [usize; 2],
+    x: &[Tensor],
+) -> bool {
     let fits = |(i, (form, x)): (usize, (&Form, &Tensor))| {
         let row = if i < stacks { Some(x.shape()) } else { x.shape().strip_prefix(&[n]) };
         form.dtype == x.dtype() && row == Some(&form.shape)
@@ -146,19 +172,21 @@ fn scan_tiny(tiny: &Tiny, n: usize, reverse: bool, [consts, stacks]: [usize; 2],
     let made: Vec<Fresh> = outputs[carries..].iter().map(stacked).collect::<Result<_>>()?;
     let first: Vec<*const u8> = x.iter().map(Tensor::first_ptr).collect();
     let (mut from, sizes) = (first.clone(), inputs.iter().map(Form::bytes).collect::<Vec<_>>());
-    let mut memory = tiny.memory();
-    for step in 0..n {
-        let i = if reverse { n - 1 - step } else { step };
-        for k in stacks..first.len() {
-            from[k] = first[k].wrapping_add(i * sizes[k]);
+    tiny.with_memory(|memory| {
+        for step in 0..n {
+            let i = if reverse { n - 1 - step } else { step };
+            for k in stacks..first.len() {
+                from[k] = first[k].wrapping_add(i * sizes[k]);
+            }
+            let rows = made.iter().zip(&outputs[carries..]).map(|(y, form)| y.ptr().wrapping_add(i * form.bytes()));
+            // SAFETY: operands have the types that the body takes, stacks `n` rows of them, and lie packed; the carries
+            // of the last step are of the types of its results. Buffers for results have room for them, `made` for `n`
+            // rows.
+            unsafe { tiny.execute(memory, from.iter().copied(), new.iter().map(Fresh::ptr).chain(rows)) };
+            std::mem::swap(&mut old, &mut new);
+            from[consts..stacks].iter_mut().zip(&old).for_each(|(from, carry)| *from = carry.ptr());
         }
-        let rows = made.iter().zip(&outputs[carries..]).map(|(y, form)| y.ptr().wrapping_add(i * form.bytes()));
-        // SAFETY: operands have the types that the body takes, stacks `n` rows of them, and lie packed; the carries of
-        // the last step are of the types of its results. Buffers for results have room for them, `made` for `n` rows.
-        unsafe { tiny.execute(&mut memory, from.iter().copied(), new.iter().map(Fresh::ptr).chain(rows)) };
-        std::mem::swap(&mut old, &mut new);
-        from[consts..stacks].iter_mut().zip(&old).for_each(|(from, carry)| *from = carry.ptr());
-    }
+    });
     // SAFETY: there was a step, so every carry was written, and every row of what was stacked.
     unsafe {
         let carry = old.into_iter().zip(outputs).map(|(y, form)| y.into_tensor(form.shape.clone()));
@@ -169,10 +197,16 @@ fn scan_tiny(tiny: &Tiny, n: usize, reverse: bool, [consts, stacks]: [usize; 2],
 
 /// A loop while a condition holds.
 pub(crate) fn while_loop(cx: &Compiler<'_>, w: &While) -> Result<Kernel> {
-    let (cond, body) = (cx.body(&w.cond)?, cx.body(&w.body)?);
+    let (cond, body) = (cx.looped(&w.cond)?, cx.looped(&w.body)?);
     let (of_cond, of_body, saves) = (w.cond_consts, w.body_consts, w.saves.is_some());
     let rows = rows(&body, w.carry());
     Ok(Box::new(move |env, mut x: Operands| {
+        if let (Some(test), Some(step)) = (cond.tiny(), body.tiny())
+            && test.takes(x[..of_cond].iter().chain(&x[of_cond + of_body..]))
+            && fits(step.inputs(), step.outputs(), 0, [of_body, step.inputs().len()], &x[of_cond..])
+        {
+            return while_tiny([test, step], [of_cond, of_body], stacks(&rows, None)?, saves, x);
+        }
         let mut carry: Results = x.drain(of_cond + of_body..).collect();
         let (mut test, mut running) = (Running::new(&cond), Running::new(&body));
         let (mut stacks, mut steps) = (stacks(&rows, None)?, 0);
@@ -193,4 +227,59 @@ pub(crate) fn while_loop(cx: &Compiler<'_>, w: &While) -> Result<Kernel> {
         }
         Ok(carry)
     }))
+}
+
+/// A loop over few elements while a condition over few holds: as [`scan_tiny`], with stacks that grow.
+fn while_tiny(
+    [test, step]: [&Tiny; 2],
+    [of_cond, of_body]: [usize; 2],
+    mut stacks: Vec<Stack<'_>>,
+    saves: bool,
+    x: Operands,
+) -> Result<Results> {
+    let x = x.into_iter().map(Tensor::into_packed).collect::<Result<Operands>>()?;
+    let outputs = step.outputs();
+    let carries = outputs.len() - stacks.len();
+    let buffers = || outputs[..carries].iter().map(|y| Fresh::new(y.dtype, y.n)).collect::<Result<Vec<_>>>();
+    let (mut old, mut new) = (buffers()?, buffers()?);
+    let first: Vec<*const u8> = x.iter().map(Tensor::first_ptr).collect();
+    let mut asked = [&first[..of_cond], &first[of_cond + of_body..]].concat();
+    let mut from = first[of_cond..].to_vec();
+    let (mut steps, mut holds, mut rows) = (0, false, Vec::with_capacity(stacks.len()));
+    loop {
+        // SAFETY: operands have the types that the condition takes, carries those of its results, and lie packed; the
+        // condition is one truth value.
+        test.with_memory(|memory| unsafe {
+            test.execute(memory, asked.iter().copied(), [(&raw mut holds).cast::<u8>()]);
+        });
+        if !holds {
+            break;
+        }
+        rows.clear();
+        for (stack, form) in stacks.iter_mut().zip(&outputs[carries..]) {
+            rows.push(stack.place(steps, form)?);
+        }
+        let to = new.iter().map(Fresh::ptr).chain(rows.iter().copied());
+        // SAFETY: as above, of the body; buffers for results have room for them.
+        step.with_memory(|memory| unsafe { step.execute(memory, from.iter().copied(), to) });
+        std::mem::swap(&mut old, &mut new);
+        for (k, carry) in old.iter().enumerate() {
+            from[of_body + k] = carry.ptr();
+            asked[of_cond + k] = carry.ptr();
+        }
+        steps += 1;
+    }
+    let made = old.into_iter().zip(outputs);
+    let mut y: Results = match steps {
+        0 => x[of_cond + of_body..].iter().cloned().collect(),
+        // SAFETY: there was a step, so every carry was written.
+        _ => made.map(|(y, form)| unsafe { y.into_tensor(form.shape.clone()) }).collect(),
+    };
+    for stack in stacks {
+        y.push(stack.finish(steps, &Env::default())?);
+    }
+    if saves {
+        y.push(Tensor::build::<bool>(smallvec![steps], |dst| dst.fill(true))?);
+    }
+    Ok(y)
 }

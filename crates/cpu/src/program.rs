@@ -116,12 +116,13 @@ impl Program {
         compile(&Arc::new(f.clone()))
     }
 
-    pub(crate) fn compile(cx: &Compiler<'_>, f: &Arc<Function>) -> Result<Program> {
+    /// `looped` says that it is the body of a loop.
+    pub(crate) fn compile(cx: &Compiler<'_>, f: &Arc<Function>, looped: bool) -> Result<Program> {
         // The last step that reads each value; results are read after all of them.
         const UNREAD: u32 = u32::MAX;
         let need = f.needed(None);
         let live = |e: &Eqn| e.results().any(|r| need[r.index()]);
-        let tiny = if cx.executor.is_stepwise() { None } else { Tiny::of(f, live) };
+        let tiny = if cx.executor.is_stepwise() { None } else { Tiny::of(f, live, looped) };
         let nodes = if tiny.is_some() { Vec::new() } else { plan(f, live) };
         let mut last = vec![UNREAD; f.len()];
         for (i, node) in nodes.iter().enumerate() {

@@ -6,23 +6,31 @@
 //! loop ([`loops`](crate::loops)) gives the places of those too.
 //!
 //! Instructions are those of groups of one and reductions are taken in the one order there is, so the bits are the same.
-//! A program with any other operation is not tiny.
+//! Products of vectors and matrices read their operands where they lie. A program with any other operation is not tiny.
+//!
+//! The body of a loop may have larger values. There instructions are groups ([`fuse`](crate::fuse)): few passes over memory.
 
 use crate::elementwise::{Lowering, Typed, is_elementwise};
-use crate::kernel::Results;
+use crate::fuse::{Group, Node, plan};
+use crate::fused;
+use crate::kernel::{Results, Sizes};
 use crate::tensor::{Extents, Fresh, Tensor, row_major};
 use cotangent_core::graph::Eqn;
-use cotangent_core::ops::{Op, Reduce, Reduction};
+use cotangent_core::ops::{DotGeneral, Op, Reduce, Reduction};
 use cotangent_core::{DType, Env, Function, Result, Type, Val};
+use cotangent_kernels::gemm::{Gemm, gemm};
 use cotangent_kernels::tile::fold::{Fold, PIECE, Reduced};
-use cotangent_kernels::tile::{Line, Run, kernels};
+use cotangent_kernels::tile::{Body, Line, Run, Source, kernels};
+use cotangent_kernels::view::View;
 use smallvec::SmallVec;
 use std::sync::{Mutex, TryLockError};
 
 /// No value has more bytes.
 const VALUE: usize = 4096;
-/// Nor all places together.
-const MEMORY: usize = 256 << 10;
+/// Nor one in the body of a loop.
+const LARGE: usize = 64 << 10;
+/// Nor all places together, in units of the largest value.
+const MEMORY: usize = 64;
 /// Nor are there more equations.
 const EQUATIONS: usize = 4096;
 
@@ -36,6 +44,21 @@ enum Instruction {
     Fold { fold: Fold, dtype: DType, count: usize, len: usize, y: Place, x: Place },
     /// The elements at these positions.
     Pick { at: Box<[u32]>, size: usize, y: Place, x: Place },
+    /// These bytes.
+    Copy { bytes: usize, y: Place, x: Place },
+    /// A group of elementwise operations on `n` elements of a shape.
+    Group(Box<Elements>),
+    /// The product of `m` by `k` and `k` by `n` numbers.
+    Product { dtype: DType, sizes: [usize; 3], y: Place, x: [(Place, [isize; 2]); 2] },
+}
+
+struct Elements {
+    body: Body,
+    shape: Extents,
+    n: usize,
+    /// What it reads, and the steps of the axes there.
+    x: Vec<(Place, SmallVec<[isize; 4]>)>,
+    y: SmallVec<[Place; 2]>,
 }
 
 /// A tensor that comes or goes.
@@ -78,7 +101,12 @@ unsafe impl Send for Memory {}
 fn extents(ty: &Type) -> Option<(Extents, usize)> {
     let shape: Extents = ty.shape.iter().map(|d| d.as_const()).collect::<Option<_>>()?;
     let n = cotangent_core::array::numel(&shape)?;
-    (n > 0 && n.checked_mul(ty.dtype.size())? <= VALUE).then_some((shape, n))
+    (n > 0).then_some((shape, n))
+}
+
+/// The bytes of a value; `None` if there are none or they are not known.
+fn bytes(ty: &Type) -> Option<usize> {
+    extents(ty)?.1.checked_mul(ty.dtype.size())
 }
 
 /// Row-major positions of the elements of a strided view.
@@ -93,6 +121,8 @@ fn positions(shape: &[usize], strides: &[isize]) -> Box<[u32]> {
 /// A program that is being laid out.
 struct Plan<'f> {
     f: &'f Function,
+    /// No value has more bytes.
+    most: usize,
     place: Vec<Option<Place>>,
     /// The position of each result that is written where it goes.
     result: Vec<Option<usize>>,
@@ -112,7 +142,7 @@ impl Plan<'_> {
         let at = self.image.len();
         self.image.resize(at + bytes.next_multiple_of(size_of::<Line>()), 0);
         self.offsets.push(at);
-        (self.image.len() <= MEMORY).then_some(self.f.params().len() + self.f.results().len() + self.offsets.len() - 1)
+        (self.image.len() <= MEMORY * self.most).then_some(self.f.params().len() + self.f.results().len() + self.offsets.len() - 1)
     }
 
     /// Where a value is to be written.
@@ -192,6 +222,46 @@ impl Plan<'_> {
         Some(())
     }
 
+    /// A group without reductions.
+    fn group(&mut self, g: &Group) -> Option<()> {
+        let mut made = g.lower(self.f);
+        let phase = made.phases.pop().filter(|p| p.folds.is_empty() && made.phases.is_empty())?;
+        let Some(Sizes::Known(shape)) = made.shape.filter(|_| made.reduced == 0) else { return None };
+        let read = |place: &fused::Place| {
+            let fused::Place::Operand(i) = place else { return None };
+            let (v, dims) = (g.inputs[*i].0, &made.operands[*i].dims);
+            let strides = match dims {
+                Some(dims) => self.repeated(v, &shape, dims)?,
+                None => row_major(&shape).into_iter().collect(),
+            };
+            Some((self.place[v.index()]?, strides))
+        };
+        let x = phase.reads.iter().map(read).collect::<Option<Vec<_>>>()?;
+        let results: Vec<Val> = g.results().collect();
+        let mut write = |b: &usize| self.define(results[made.results.iter().position(|r| r == b)?]);
+        let y = phase.writes.iter().map(&mut write).collect::<Option<_>>()?;
+        let n = shape.iter().product();
+        self.code.push(Instruction::Group(Box::new(Elements { body: phase.body, shape, n, x, y })));
+        Some(())
+    }
+
+    /// A product of a vector or matrix and another, over one axis of each.
+    fn product(&mut self, d: &DotGeneral, [a, b]: [Val; 2], y: Val) -> Option<()> {
+        let (left, right) = (self.form(a)?, self.form(b)?);
+        let ([i], [j], true) = (&d.lhs_contract[..], &d.rhs_contract[..], d.lhs_batch.is_empty()) else { return None };
+        if left.shape.len() > 2 || right.shape.len() > 2 || !matches!(left.dtype, DType::F32 | DType::F64) {
+            return None;
+        }
+        let axis = |form: &Form, d: usize| (form.shape[d], row_major(&form.shape)[d]);
+        let other = |form: &Form, d: usize| if form.shape.len() == 2 { axis(form, 1 - d) } else { (1, 1) };
+        let ((k, step), (m, down)) = (axis(&left, *i), other(&left, *i));
+        let ((_, under), (n, right)) = (axis(&right, *j), other(&right, *j));
+        let x = [(self.place[a.index()]?, [down, step]), (self.place[b.index()]?, [under, right])];
+        let y = self.define(y)?;
+        self.code.push(Instruction::Product { dtype: left.dtype, sizes: [m, k, n], y, x });
+        Some(())
+    }
+
     fn reduce(&mut self, r: &Reduce, x: Val, y: Val) -> Option<()> {
         let from = self.form(x)?;
         let fold = match r.op {
@@ -247,6 +317,7 @@ impl Plan<'_> {
                 self.picked(x[0], &shape, &strides, Some(to))?;
             }
             Op::Reduce(r) => self.reduce(r, x[0], y)?,
+            Op::DotGeneral(d) => self.product(d, [x[0], x[1]], y)?,
             op if !x.is_empty() && is_elementwise(op, self.f.ty(x[0]).dtype) => self.elementwise(op, x, y)?,
             _ => return None,
         }
@@ -257,9 +328,25 @@ impl Plan<'_> {
 fn is_known(f: &Function, e: &Eqn) -> bool {
     let one_of_few = matches!(
         e.op,
-        Op::Constant(_) | Op::Iota(_) | Op::Reshape(_) | Op::BroadcastInDim(_) | Op::Transpose(_) | Op::Reduce(_)
+        Op::Constant(_) | Op::Iota(_) | Op::Reshape(_) | Op::BroadcastInDim(_) | Op::Transpose(_) | Op::Reduce(_) | Op::DotGeneral(_)
     );
     one_of_few || f.operands(e).first().is_some_and(|&x| is_elementwise(&e.op, f.ty(x).dtype))
+}
+
+/// The product of `m` by `k` and `k` by `n` numbers in these steps.
+///
+/// # Safety
+/// Operands are valid for reading at every index, `y` for writing `m * n` numbers, and it overlaps neither.
+unsafe fn product<T: Gemm>([m, k, n]: [usize; 3], y: *mut u8, [a, b]: [(*const u8, [isize; 2]); 2]) {
+    // SAFETY: the caller's promise: operands are whole row-major values.
+    let (y, left, right) = unsafe {
+        (
+            std::slice::from_raw_parts_mut(y.cast::<T>(), m * n),
+            std::slice::from_raw_parts(a.0.cast::<T>(), m * k),
+            std::slice::from_raw_parts(b.0.cast::<T>(), k * n),
+        )
+    };
+    gemm(y, View::new(left, 0, &[m, k], &a.1), View::new(right, 0, &[k, n], &b.1));
 }
 
 /// Reductions of `count` rows of `len` elements, at least one and at most [`PIECE`].
@@ -276,13 +363,17 @@ unsafe fn rows<T: Reduced>(fold: Fold, y: *mut u8, x: *const u8, count: usize, l
 
 impl Tiny {
     /// The program of these steps, if every value is small and every operation one of the few.
-    pub(crate) fn of(f: &Function, live: impl Fn(&Eqn) -> bool) -> Option<Tiny> {
-        let small = f.eqns().len() <= EQUATIONS && f.vals().all(|v| extents(f.ty(v)).is_some());
-        if !small || !f.eqns().iter().all(|e| is_known(f, e) || !live(e)) {
+    /// `looped` says that it is the body of a loop.
+    pub(crate) fn of(f: &Function, live: impl Fn(&Eqn) -> bool, looped: bool) -> Option<Tiny> {
+        let largest = f.vals().map(|v| bytes(f.ty(v))).try_fold(0, |most, n| Some(most.max(n?)))?;
+        let most = if largest <= VALUE { VALUE } else { LARGE };
+        let fits = f.eqns().len() <= EQUATIONS && largest <= most && (looped || most == VALUE);
+        if !fits || !f.eqns().iter().all(|e| is_known(f, e) || !live(e)) {
             return None;
         }
-        let mut plan = Plan {
+        let mut layout = Plan {
             f,
+            most,
             place: vec![None; f.len()],
             result: vec![None; f.len()],
             code: Vec::new(),
@@ -290,41 +381,56 @@ impl Tiny {
             offsets: Vec::new(),
         };
         for (i, p) in f.params().iter().enumerate() {
-            plan.place[p.index()] = Some(i);
+            layout.place[p.index()] = Some(i);
         }
         for (k, r) in f.results().iter().enumerate() {
-            plan.result[r.index()].get_or_insert(k);
+            layout.result[r.index()].get_or_insert(k);
         }
-        for e in f.eqns().iter().filter(|e| live(e)) {
-            plan.single(&e.op, f.operands(e), e.results().next()?)?;
-        }
-        for (k, r) in f.results().iter().enumerate() {
-            let (x, y) = (plan.place[r.index()]?, f.params().len() + k);
-            if x != y {
-                let Form { dtype, n, .. } = plan.form(*r)?;
-                plan.code.push(Instruction::Pick { at: (0..n as u32).collect(), size: dtype.size(), y, x });
+        let single = |layout: &mut Plan<'_>, e: &Eqn| layout.single(&e.op, f.operands(e), e.results().next()?);
+        if most == VALUE {
+            f.eqns().iter().filter(|e| live(e)).try_for_each(|e| single(&mut layout, e))?;
+        } else {
+            for node in plan(f, &live) {
+                match node {
+                    Node::Single(i) => single(&mut layout, &f.eqns()[i])?,
+                    Node::Group(g) => layout.group(&g)?,
+                }
             }
         }
-        let forms = |v: &[Val]| v.iter().map(|&v| plan.form(v)).collect::<Option<Vec<_>>>();
+        for (k, r) in f.results().iter().enumerate() {
+            let (x, y) = (layout.place[r.index()]?, f.params().len() + k);
+            if x != y {
+                let bytes = layout.form(*r)?.bytes();
+                layout.code.push(Instruction::Copy { bytes, y, x });
+            }
+        }
+        let forms = |v: &[Val]| v.iter().map(|&v| layout.form(v)).collect::<Option<Vec<_>>>();
         let (inputs, outputs) = (forms(f.params())?, forms(f.results())?);
         let lines = |bytes: &[u8]| {
             let mut line = [0; 64];
             line.copy_from_slice(bytes);
             Line(line)
         };
-        let image: Vec<Line> = plan.image.chunks_exact(64).map(lines).collect();
-        let memory = Mutex::new(Memory::new(&image, inputs.len() + outputs.len(), &plan.offsets));
-        Some(Tiny { inputs, outputs, code: plan.code, image, offsets: plan.offsets, memory })
+        let image: Vec<Line> = layout.image.chunks_exact(64).map(lines).collect();
+        let memory = Mutex::new(Memory::new(&image, inputs.len() + outputs.len(), &layout.offsets));
+        Some(Tiny { inputs, outputs, code: layout.code, image, offsets: layout.offsets, memory })
     }
 
-    /// Memory for a run.
-    pub(crate) fn memory(&self) -> Memory {
-        Memory::new(&self.image, self.inputs.len() + self.outputs.len(), &self.offsets)
+    /// Calls `f` with memory for runs: the program's own, unless another thread has it.
+    pub(crate) fn with_memory<R>(&self, f: impl FnOnce(&mut Memory) -> R) -> R {
+        match self.memory.try_lock() {
+            Ok(mut memory) => f(&mut memory),
+            Err(TryLockError::Poisoned(e)) => f(&mut e.into_inner()),
+            Err(TryLockError::WouldBlock) => {
+                f(&mut Memory::new(&self.image, self.inputs.len() + self.outputs.len(), &self.offsets))
+            }
+        }
     }
 
-    fn takes<'t>(&self, x: impl ExactSizeIterator<Item = &'t Tensor>) -> bool {
-        let fits = |(form, x): (&Form, &Tensor)| form.dtype == x.dtype() && form.shape.as_slice() == x.shape();
-        x.len() == self.inputs.len() && self.inputs.iter().zip(x).all(fits)
+    /// Whether these are of the types that the program takes.
+    pub(crate) fn takes<'t>(&self, mut x: impl Iterator<Item = &'t Tensor>) -> bool {
+        let fits = |form: &Form, x: &Tensor| form.dtype == x.dtype() && form.shape.as_slice() == x.shape();
+        self.inputs.iter().all(|form| x.next().is_some_and(|x| fits(form, x))) && x.next().is_none()
     }
 
     /// The results; `None` if operands are not of the types that the program takes.
@@ -352,11 +458,7 @@ impl Tiny {
         // SAFETY: operands of these types lie packed and live on, fresh buffers hold all elements of the results, and
         // are written.
         unsafe {
-            match self.memory.try_lock() {
-                Ok(mut memory) => self.execute(&mut memory, from, to),
-                Err(TryLockError::Poisoned(e)) => self.execute(&mut e.into_inner(), from, to),
-                Err(TryLockError::WouldBlock) => self.execute(&mut self.memory(), from, to),
-            }
+            self.with_memory(|memory| self.execute(memory, from, to));
             Ok(results.into_iter().zip(&self.outputs).map(|(r, form)| r.into_tensor(form.shape.clone())).collect())
         }
     }
@@ -397,6 +499,27 @@ impl Tiny {
                 Instruction::Pick { at, size, y, x } => {
                     // SAFETY: as above; positions are those of elements of the operand.
                     unsafe { kernels::pick(*size, table[*y], table[*x], at) };
+                }
+                Instruction::Copy { bytes, y, x } => {
+                    // SAFETY: as above.
+                    unsafe { std::ptr::copy_nonoverlapping(table[*x].cast_const(), table[*y], *bytes) };
+                }
+                Instruction::Group(g) => {
+                    let sources: SmallVec<[Source<'_>; 8]> =
+                        g.x.iter().map(|(x, strides)| Source { data: table[*x], strides }).collect();
+                    let y: SmallVec<[*mut u8; 4]> = g.y.iter().map(|y| table[*y]).collect();
+                    // SAFETY: as above, for operands that repeat as the group reads them.
+                    unsafe { g.body.run(&g.shape, 0..g.n, &sources, &y) };
+                }
+                Instruction::Product { dtype, sizes, y, x } => {
+                    let x = x.map(|(x, steps)| (table[x].cast_const(), steps));
+                    // SAFETY: as above; no result has the place of an operand.
+                    unsafe {
+                        match dtype {
+                            DType::F32 => product::<f32>(*sizes, table[*y], x),
+                            _ => product::<f64>(*sizes, table[*y], x),
+                        }
+                    }
                 }
             }
         }

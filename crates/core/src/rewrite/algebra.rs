@@ -1,7 +1,7 @@
 //! Algebraic simplification: identities that hold for every bit pattern.
 
-use super::Pass;
 use super::fold::as_splat;
+use super::{Pass, products};
 use crate::array::Scalar;
 use crate::emit::Emit;
 use crate::ops::{Binary, BroadcastInDim, Constant, Convert, Op, Reshape, Transpose, Unary};
@@ -18,7 +18,8 @@ pub(super) fn rewrite(p: &mut Pass, op: &Op, x: &[Val]) -> Option<Val> {
         Op::Binary(b) => binary(p, *b, x, &[ty(p), p.b.ty(x[1])]),
         Op::Convert(c) => convert(p, *c, x[0], &ty(p)),
         Op::Reshape(r) => reshape(p, r, x[0], &ty(p)),
-        Op::Transpose(t) => transpose(p, t, x[0]),
+        Op::Transpose(t) => transpose(p, t, x[0]).or_else(|| products::transposed(p, t, x[0])),
+        Op::DotGeneral(d) => products::outer(p, d, x),
         Op::BroadcastInDim(b) => broadcast(p, b, x[0], &ty(p)),
         _ => None,
     }

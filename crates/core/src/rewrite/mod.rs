@@ -10,6 +10,7 @@ mod algebra;
 mod cse;
 mod dce;
 mod fold;
+mod products;
 
 pub use dce::dce;
 pub(crate) use dce::dce_keeping;

@@ -221,6 +221,11 @@ impl Assembler {
         self.general(0x8b, to, Operand::Register(from));
     }
 
+    /// `to += from`
+    pub(super) fn plus(&mut self, to: Gpr, from: Gpr) {
+        self.general(0x03, to, Operand::Register(from));
+    }
+
     /// `to -= from`
     pub(super) fn subtract(&mut self, to: Gpr, from: Gpr) {
         self.general(0x2b, to, Operand::Register(from));

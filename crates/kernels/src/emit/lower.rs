@@ -9,6 +9,8 @@ use super::allocate::{Frame, Registers, pressure, whole};
 use super::encode::*;
 use super::program::{Id, Kind, One, Op, Program, Two, predicate};
 
+pub(super) mod looped;
+
 /// The vectors that code is for.
 #[derive(Clone, Copy)]
 pub(super) struct Target {
@@ -60,6 +62,12 @@ impl Target {
         self.vector(asm, i, r, 0, Operand::Memory(Memory { broadcast: false, ..from }));
     }
 
+    /// The first lane alone.
+    fn store_first(&self, asm: &mut Assembler, to: Memory, r: u8) {
+        let i = Instruction { map: 1, prefix: if self.double() { 3 } else { 2 }, w: false, code: 0x11 };
+        asm.vector(Form::Vex(0), i, r, 0, Operand::Memory(to), None);
+    }
+
     pub(super) fn store(&self, asm: &mut Assembler, masks: bool, to: Memory, r: u8) {
         match masks {
             true => asm.vector(Form::Vex(0), mask_instruction(0x91), r, 0, Operand::Memory(to), None),
@@ -79,6 +87,8 @@ pub(super) enum Item {
     Op(Id),
     Store(u32, Id),
     Rare(Id),
+    /// Into a home, for the next step of a loop.
+    Keep(Memory, Id),
 }
 
 /// A program with what its code needs to know.
@@ -174,44 +184,9 @@ pub(super) fn compile(program: &Program, wide: bool, splat: impl Fn(usize) -> bo
     }
     let mut asm = Assembler::new();
     let mut frame = Frame::default();
-    let pool = |disp: i32, broadcast| Memory { base: Base::Pool, disp, broadcast };
-    let (mut home, mut splats) = (vec![None; program.ops.len()], Vec::new());
-    for (id, op) in program.ops.iter().enumerate() {
-        match *op {
-            Op::Constant(bits, _) => {
-                let element = &bits.to_le_bytes()[..lane];
-                let at = if wide { asm.constant(element) } else { asm.constant(&element.repeat(32 / lane)) };
-                home[id] = Some(pool(at, wide));
-            }
-            Op::Input(k) if splat(k as usize) => {
-                let disp = (frame.take() as usize * target.bytes()) as i32;
-                home[id] = Some(Memory { base: Base::At(RSP), disp, broadcast: false });
-                splats.push((k, disp));
-            }
-            _ => {}
-        }
-    }
+    let (home, splats) = homes(program, target, &mut asm, &mut frame, &splat);
     let items = items(program, |id| home[id as usize].is_some());
-    let (mut reads, mut first) = (Vec::new(), vec![0u32; program.ops.len() + 1]);
-    let read = |item: &Item| match *item {
-        Item::Op(id) => program.ops[id as usize].operands(),
-        Item::Store(_, id) | Item::Rare(id) => smallvec::smallvec![id],
-    };
-    items.iter().flat_map(read).for_each(|id| first[id as usize + 1] += 1);
-    (0..program.ops.len()).for_each(|i| first[i + 1] += first[i]);
-    reads.resize(first[program.ops.len()] as usize, 0);
-    let mut at = first.clone();
-    for (i, item) in items.iter().enumerate() {
-        for id in read(item) {
-            reads[at[id as usize] as usize] = i as u32;
-            at[id as usize] += 1;
-        }
-    }
-    let table = program.inputs.len() + program.outputs.len();
-    let ones = pool(if wide { 0 } else { asm.constant(&[0xff; 32]) }, false);
-    let byte_ones = pool(if wide { asm.constant(&[1; 16]) } else { 0 }, false);
-    let pointers = POINTERS[..table.min(POINTERS.len())].to_vec();
-    let plan = Plan { program, target, items, home, reads, first, pointers, ones, byte_ones };
+    let plan = Plan::new(program, target, items, home, &mut asm);
 
     let (vectors, truths) = pressure(&plan);
     let fits = |&u: &usize| {
@@ -219,18 +194,11 @@ pub(super) fn compile(program: &Program, wide: bool, splat: impl Fn(usize) -> bo
     };
     let copies = [4, 2].into_iter().find(fits).unwrap_or(1);
 
-    let saved = &plan.pointers[SAVED.min(plan.pointers.len())..];
-    asm.push(RBP);
-    asm.copy(RBP, RSP);
-    saved.iter().for_each(|&r| asm.push(r));
-    asm.and(RSP, -64);
-    asm.add(RSP, 0);
-    let frame_size = asm.code.len() - 4;
-    plan.pointers.iter().enumerate().for_each(|(k, &r)| asm.load(r, RDI, 8 * k as i32));
-    for (k, disp) in splats {
+    let frame_size = plan.enter(&mut asm);
+    for (k, home) in splats {
         asm.load(RCX, RDI, 8 * k as i32);
         target.load(&mut asm, false, 0, Memory { base: Base::At(RCX), disp: 0, broadcast: true });
-        target.store(&mut asm, false, Memory { base: Base::At(RSP), disp, broadcast: false }, 0);
+        target.store(&mut asm, false, home, 0);
     }
     if wide {
         asm.ones(RCX);
@@ -245,7 +213,8 @@ pub(super) fn compile(program: &Program, wide: bool, splat: impl Fn(usize) -> bo
         asm.compare(RCX, RSI);
         let past = asm.jump(If::Above);
         let top = asm.code.len();
-        Block { registers: Registers::new(&plan, copies, frame), masked: false, exits: &mut exits }.write(asm);
+        let registers = Registers::new(&plan, copies, frame);
+        Block { registers, masked: false, single: false, exits: &mut exits }.write(asm);
         asm.add(RAX, step);
         asm.address(RCX, RAX, step);
         asm.compare(RCX, RSI);
@@ -262,7 +231,8 @@ pub(super) fn compile(program: &Program, wide: bool, splat: impl Fn(usize) -> bo
         asm.shift_left(RDX);
         asm.not(RDX);
         lanes_mask(&mut asm, target, RDX);
-        Block { registers: Registers::new(&plan, 1, &mut frame), masked: true, exits: &mut exits }.write(&mut asm);
+        let registers = Registers::new(&plan, 1, &mut frame);
+        Block { registers, masked: true, single: false, exits: &mut exits }.write(&mut asm);
         asm.add(RAX, lanes as i32);
         asm.copy(RCX, RSI);
         asm.subtract(RCX, RAX);
@@ -273,16 +243,98 @@ pub(super) fn compile(program: &Program, wide: bool, splat: impl Fn(usize) -> bo
         several(&mut asm, &mut frame, 1);
     }
     exits.into_iter().for_each(|e| asm.here(e));
-    asm.address(RSP, RBP, -8 * saved.len() as i32);
-    saved.iter().rev().for_each(|&r| asm.pop(r));
-    asm.pop(RBP);
-    asm.back();
-    if frame.is_too_large() {
-        return None;
-    }
-    let size = -((frame.slots as usize * target.bytes()).next_multiple_of(64) as i32);
-    asm.code[frame_size..frame_size + 4].copy_from_slice(&size.to_le_bytes());
+    plan.leave(&mut asm, &frame, frame_size)?;
     Some((asm.finish(), lanes))
+}
+
+/// Where constants lie, and inputs that have a place in the frame: of these also which they are.
+type Homes = (Vec<Option<Memory>>, Vec<(u32, Memory)>);
+
+fn homes(
+    program: &Program,
+    target: Target,
+    asm: &mut Assembler,
+    frame: &mut Frame,
+    framed: &dyn Fn(usize) -> bool,
+) -> Homes {
+    let (mut home, mut inputs) = (vec![None; program.ops.len()], Vec::new());
+    for (id, op) in program.ops.iter().enumerate() {
+        match *op {
+            Op::Constant(bits, _) => {
+                let element = &bits.to_le_bytes()[..target.lane];
+                let disp = asm.constant(&element.repeat(if target.wide { 1 } else { target.lanes() }));
+                home[id] = Some(Memory { base: Base::Pool, disp, broadcast: target.wide });
+            }
+            Op::Input(k) if framed(k as usize) => {
+                let disp = (frame.take() as usize * target.bytes()) as i32;
+                let at = Memory { base: Base::At(RSP), disp, broadcast: false };
+                home[id] = Some(at);
+                inputs.push((k, at));
+            }
+            _ => {}
+        }
+    }
+    (home, inputs)
+}
+
+impl<'a> Plan<'a> {
+    fn new(
+        program: &'a Program,
+        target: Target,
+        items: Vec<Item>,
+        home: Vec<Option<Memory>>,
+        asm: &mut Assembler,
+    ) -> Plan<'a> {
+        let (mut reads, mut first) = (Vec::new(), vec![0u32; program.ops.len() + 1]);
+        let read = |item: &Item| match *item {
+            Item::Op(id) => program.ops[id as usize].operands(),
+            Item::Store(_, id) | Item::Rare(id) | Item::Keep(_, id) => smallvec::smallvec![id],
+        };
+        items.iter().flat_map(read).for_each(|id| first[id as usize + 1] += 1);
+        (0..program.ops.len()).for_each(|i| first[i + 1] += first[i]);
+        reads.resize(first[program.ops.len()] as usize, 0);
+        let mut at = first.clone();
+        for (i, item) in items.iter().enumerate() {
+            for id in read(item) {
+                reads[at[id as usize] as usize] = i as u32;
+                at[id as usize] += 1;
+            }
+        }
+        let pool = |disp: i32| Memory { base: Base::Pool, disp, broadcast: false };
+        let ones = pool(if target.wide { 0 } else { asm.constant(&[0xff; 32]) });
+        let byte_ones = pool(if target.wide { asm.constant(&[1; 16]) } else { 0 });
+        let table = program.inputs.len() + program.outputs.len();
+        let pointers = POINTERS[..table.min(POINTERS.len())].to_vec();
+        Plan { program, target, items, home, reads, first, pointers, ones, byte_ones }
+    }
+
+    /// Registers that belong to the caller.
+    fn saved(&self) -> &[Gpr] {
+        &self.pointers[SAVED.min(self.pointers.len())..]
+    }
+
+    /// The beginning of the function; where the size of its frame stands.
+    fn enter(&self, asm: &mut Assembler) -> usize {
+        asm.push(RBP);
+        asm.copy(RBP, RSP);
+        self.saved().iter().for_each(|&r| asm.push(r));
+        asm.and(RSP, -64);
+        asm.add(RSP, 0);
+        let frame_size = asm.code.len() - 4;
+        self.pointers.iter().enumerate().for_each(|(k, &r)| asm.load(r, RDI, 8 * k as i32));
+        frame_size
+    }
+
+    /// Its end; `None` if the frame is too large.
+    fn leave(&self, asm: &mut Assembler, frame: &Frame, frame_size: usize) -> Option<()> {
+        asm.address(RSP, RBP, -8 * self.saved().len() as i32);
+        self.saved().iter().rev().for_each(|&r| asm.pop(r));
+        asm.pop(RBP);
+        asm.back();
+        let size = -((frame.slots as usize * self.target.bytes()).next_multiple_of(64) as i32);
+        asm.code[frame_size..frame_size + 4].copy_from_slice(&size.to_le_bytes());
+        (!frame.is_too_large()).then_some(())
+    }
 }
 
 /// `k1`: the lowest bits of a register, one for each lane.
@@ -297,6 +349,8 @@ struct Block<'a, 'b> {
     registers: Registers<'a>,
     /// Only the lanes of `k1` exist.
     masked: bool,
+    /// Only the first lane exists; all lanes have its value.
+    single: bool,
     exits: &'b mut Vec<Jump>,
 }
 
@@ -309,6 +363,11 @@ impl Block<'_, '_> {
                     Item::Op(id) => self.op(asm, id),
                     Item::Store(k, id) => self.store(asm, k as usize, id),
                     Item::Rare(id) => self.rare(asm, id),
+                    Item::Keep(to, id) => {
+                        let r = self.registers.register(asm, id);
+                        self.target().store(asm, false, to, r);
+                        self.registers.release(&[id]);
+                    }
                 }
                 self.registers.done();
             }
@@ -320,7 +379,7 @@ impl Block<'_, '_> {
     }
 
     /// Where the current vector of an operand lies.
-    fn element(&self, asm: &mut Assembler, k: usize, size: usize) -> Operand {
+    fn element(&self, asm: &mut Assembler, k: usize, size: usize) -> Memory {
         let plan = self.registers.plan;
         let base = plan.pointers.get(k).copied().unwrap_or_else(|| {
             asm.load(RDX, RDI, 8 * k as i32);
@@ -328,7 +387,7 @@ impl Block<'_, '_> {
         });
         let disp = (self.registers.copy * plan.target.lanes() * size) as i32;
         let base = Base::Element(base, size.trailing_zeros() as u8);
-        Operand::Memory(Memory { base, disp, broadcast: false })
+        Memory { base, disp, broadcast: false }
     }
 
     /// The encoding of vectors of elements in memory.
@@ -352,11 +411,14 @@ impl Block<'_, '_> {
             let i = Instruction { map: 1, prefix: 3, w: false, code: 0x6f };
             asm.vector(Self::bytes(r, true), i, t, 0, Operand::Memory(plan.byte_ones), None);
             let to = self.element(asm, k, 1);
-            asm.vector(Self::bytes(1, false), Instruction { code: 0x7f, ..i }, t, 0, to, None);
+            asm.vector(Self::bytes(1, false), Instruction { code: 0x7f, ..i }, t, 0, Operand::Memory(to), None);
             self.registers.give(t);
         } else {
             let to = self.element(asm, k, plan.target.lane);
-            asm.vector(self.elements(false), plan.target.float(0x11), r, 0, to, None);
+            match self.single {
+                true => plan.target.store_first(asm, to, r),
+                false => asm.vector(self.elements(false), plan.target.float(0x11), r, 0, Operand::Memory(to), None),
+            }
         }
         self.registers.release(&[id]);
     }
@@ -424,10 +486,13 @@ impl Block<'_, '_> {
         let d = self.registers.take(asm, false);
         if self.registers.plan.program.kind(id) != Kind::Truth {
             let from = self.element(asm, k, target.lane);
-            asm.vector(self.elements(true), target.float(0x10), d, 0, from, None);
+            match self.single {
+                true => target.load(asm, false, d, Memory { broadcast: true, ..from }),
+                false => asm.vector(self.elements(true), target.float(0x10), d, 0, Operand::Memory(from), None),
+            }
             return self.registers.define(id, d);
         }
-        let from = self.element(asm, k, 1);
+        let from = Operand::Memory(self.element(asm, k, 1));
         asm.vector(Self::bytes(1, true), Instruction { map: 1, prefix: 3, w: false, code: 0x6f }, d, 0, from, None);
         let m = self.registers.take(asm, true);
         let test = Instruction { map: 2, prefix: 1, w: false, code: 0x26 };

@@ -58,6 +58,52 @@ impl Emitted {
     }
 }
 
+/// Code of a loop whose step is a program.
+pub(crate) struct Looped {
+    #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+    code: memory::Code,
+    /// The most elements of a vector.
+    pub(crate) lanes: usize,
+}
+
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+impl Looped {
+    /// Compiles a program whose first inputs are so many constants and carries, and whose first outputs are the carries of
+    /// the next step. `None` if there is no way.
+    pub(crate) fn compile(program: &Program, consts: usize, carries: usize) -> Option<Looped> {
+        let bytes = lower::looped::compile(program, consts, carries)?;
+        let lanes = if program.wide { 64 / program.lane()? } else { 1 };
+        Some(Looped { code: memory::Code::new(&bytes)?, lanes })
+    }
+
+    /// Runs steps until one has a rare lane, and says how many elements rows have moved on: a multiple of `stride`.
+    ///
+    /// # Safety
+    /// The machine has the vectors the code is for. `table` holds addresses of all inputs, then all outputs, of the program,
+    /// each valid for `lanes` elements, rows after every step. Outputs overlap nothing, but a carry may be its own input.
+    /// There is a step, there are at most as many lanes as the vector has, and at least one.
+    pub(crate) unsafe fn call(&self, table: &[*mut u8], steps: usize, stride: isize, lanes: usize) -> isize {
+        // SAFETY: the code is a whole function of this type.
+        let f: unsafe extern "sysv64" fn(*const *mut u8, usize, isize, usize) -> isize =
+            unsafe { std::mem::transmute(self.code.entry()) };
+        // SAFETY: the caller's promise.
+        unsafe { f(table.as_ptr(), steps, stride, lanes) }
+    }
+}
+
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
+impl Looped {
+    pub(crate) fn compile(_: &Program, _: usize, _: usize) -> Option<Looped> {
+        None
+    }
+
+    /// # Safety
+    /// None is needed: there is no code.
+    pub(crate) unsafe fn call(&self, _: &[*mut u8], _: usize, _: isize, _: usize) -> isize {
+        0
+    }
+}
+
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
 impl Emitted {
     pub(crate) fn compile(_: &Program, _: impl Fn(usize) -> bool) -> Option<Emitted> {

@@ -195,6 +195,14 @@ impl Program {
         x.iter().all(|&x| self.kind(x) == Kind::Truth)
     }
 
+    /// The factors of a product, and their size.
+    pub(super) fn factors(&self, y: Id) -> Option<(Id, Id, usize)> {
+        match self.op(y) {
+            Op::Two(Two::Mul, a, b) => Some((a, b, if self.kind(y) == Kind::Word { 4 } else { 8 })),
+            _ => None,
+        }
+    }
+
     /// `x` where `a = -x`.
     fn negated(&self, a: Id) -> Option<Id> {
         let sign = |b: Id| matches!(self.op(b), Op::Constant(s, w) if s == 1 << if w { 63 } else { 31 });

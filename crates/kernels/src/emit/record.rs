@@ -4,6 +4,7 @@
 //! definition. The program under construction belongs to the thread, because vectors have no place for it.
 
 use super::program::{Id, One, Program, Two, predicate};
+use crate::vector::gradual::product;
 use crate::vector::{Float, V};
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -92,6 +93,18 @@ impl Recording {
                 with(|p| p.constant(u64::from_le_bytes(all), bytes.len() == 8))
             }
             _ => with(Program::fail),
+        }
+    }
+
+    /// A product of two of these operands as [`product`](crate::vector::gradual::product) makes it; any other value as
+    /// it is.
+    pub(crate) fn gradual(&self, y: Id, x: &[Id]) -> Id {
+        match with(|p| p.factors(y)) {
+            Some((a, b, size)) if x.contains(&a) && x.contains(&b) => match size {
+                4 => product(Recorded::<f32>::of(a), Recorded::of(b)).0,
+                _ => product(Recorded::<f64>::of(a), Recorded::of(b)).0,
+            },
+            _ => y,
         }
     }
 

@@ -54,6 +54,11 @@ impl Engine {
     }
 }
 
+/// Whether bodies may become code.
+pub(super) fn is_wanted() -> bool {
+    Engine::chosen() != Engine::Interpreter
+}
+
 /// The code of a body, by which inputs are one element for all: compiled when first wanted, kept as long as the body.
 #[derive(Default)]
 pub(super) struct Variants {
@@ -128,11 +133,11 @@ impl Body {
 
     /// The code for a level.
     fn compile(&self, level: Level, splats: u64) -> Option<Emitted> {
-        Emitted::compile(&self.program(level == Level::Avx512)?, |k| splats >> k & 1 == 1)
+        Emitted::compile(&self.program(level == Level::Avx512, false)?, |k| splats >> k & 1 == 1)
     }
 
-    /// What the body computes for one element, if that can be said.
-    fn program(&self, wide: bool) -> Option<Program> {
+    /// What the body computes for one element, if that can be said; `gradual` for numbers of which many are subnormal.
+    pub(super) fn program(&self, wide: bool, gradual: bool) -> Option<Program> {
         if self.steps.len() > MOST_STEPS || self.steps.iter().any(|s| s.kernel.record.is_none()) {
             return None;
         }
@@ -147,7 +152,9 @@ impl Body {
         }
         for s in &self.steps {
             let record = s.kernel.record?;
-            at[s.y as usize] = record(s.x.map(|x| at[x as usize]));
+            let x = s.x.map(|x| at[x as usize]);
+            let y = record(x);
+            at[s.y as usize] = if gradual { recording.gradual(y, &x) } else { y };
         }
         let outputs = at[at.len() - self.outputs.len()..].to_vec();
         Some(recording.finish(outputs))

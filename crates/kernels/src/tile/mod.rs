@@ -15,10 +15,13 @@ mod emitted;
 pub mod fold;
 pub mod kernels;
 mod pack;
+mod recurrence;
 
 use kernels::{Comparison, comparison};
 
 pub use body::{Body, Builder, Instruction, Line, Source, Value};
+
+pub use recurrence::Recurrence;
 
 use crate::emit::{Record, instruction};
 use crate::simd::Level;

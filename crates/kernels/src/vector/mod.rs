@@ -5,6 +5,7 @@
 //! compiled for. `fma` is exact at every level (on machines without the instruction it is slow).
 
 pub mod functions;
+pub(crate) mod gradual;
 mod math;
 mod portable;
 mod tables;

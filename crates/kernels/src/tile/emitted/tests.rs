@@ -357,7 +357,7 @@ fn a_body_that_cannot_be_written_down_has_no_code() {
     let opaque = kernels::map::<f32, f32, Twice>();
     // SAFETY: a kernel of f32.
     let y = unsafe { b.step(opaque, 4, &[x], 0) };
-    assert!(b.finish(&[y]).program(true).is_none());
+    assert!(b.finish(&[y]).program(true, false).is_none());
 
     struct Twice;
     impl kernels::Map<f32, f32> for Twice {

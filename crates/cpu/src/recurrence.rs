@@ -1,0 +1,130 @@
+//! [`Loop`]: a scan whose steps are elementwise, as one loop of machine code.
+//!
+//! Where all values of a body have the same number of elements (numbers that are known aside), each element is a recurrence of
+//! its own, and the kernels run all steps of a few of them at once ([`Recurrence`]). What only arranges axes does nothing
+//! there. Instructions are those of groups of one, so the bits are those of the steps.
+
+use crate::elementwise::{Lowering, Typed, is_elementwise};
+use crate::fused::literal;
+use crate::kernel::{Operands, Results};
+use crate::loops::{fits, shape_of};
+use crate::tensor::{Fresh, Tensor, volume};
+use crate::tiny::Form;
+use cotangent_core::graph::Eqn;
+use cotangent_core::ops::{Constant, Op, Scan, Value};
+use cotangent_core::{Env, Function, Result, Val};
+use cotangent_kernels::tile::Recurrence;
+
+/// Fewer steps are not worth compiling.
+const STEPS: usize = 32;
+
+/// A scan made ready.
+pub(crate) struct Loop {
+    inputs: Vec<Form>,
+    outputs: Vec<Form>,
+    code: Recurrence,
+    consts: usize,
+    carries: usize,
+    /// The elements of each value.
+    n: usize,
+}
+
+/// A value of a body.
+#[derive(Clone, Copy)]
+enum Known {
+    Elements(Typed),
+    /// One number for all elements.
+    Number(Typed),
+}
+
+impl Known {
+    fn typed(self) -> Typed {
+        match self {
+            Known::Elements(t) | Known::Number(t) => t,
+        }
+    }
+}
+
+fn form(f: &Function, v: Val) -> Option<Form> {
+    let ty = f.ty(v);
+    let shape = ty.shape.as_const()?;
+    Some(Form { dtype: ty.dtype, n: volume(&shape).ok()?, shape: shape.into() })
+}
+
+/// The body of an equation's value on these operands.
+fn value(f: &Function, e: &Eqn, x: &[Known], lowering: &mut Lowering) -> Option<Known> {
+    let y = form(f, e.results().next()?)?;
+    match (&e.op, x) {
+        (Op::Constant(Constant { ty, value: Value::Splat(s) }), _) => {
+            Some(Known::Number(literal(lowering, &s.array(ty.dtype))))
+        }
+        (Op::Constant(_) | Op::Iota(_), _) if y.n == 1 => {
+            let number = e.op.eval(&[], &Env::default()).ok()?.pop()?;
+            Some(Known::Number(literal(lowering, &number)))
+        }
+        (Op::Reshape(_), [x]) => Some(*x),
+        (Op::BroadcastInDim(_) | Op::Transpose(_), [Known::Number(x)]) => Some(Known::Number(*x)),
+        (Op::BroadcastInDim(_) | Op::Transpose(_), [x]) if y.n == 1 => Some(*x),
+        (op, [first, ..]) if e.results().len() == 1 && is_elementwise(op, first.typed().1) => {
+            let typed: Vec<Typed> = x.iter().map(|x| x.typed()).collect();
+            Some(Known::Elements(lowering.emit(op, &typed)))
+        }
+        _ => None,
+    }
+}
+
+impl Loop {
+    /// The loop of a scan, if its body is of this kind.
+    pub(crate) fn of(s: &Scan) -> Option<Loop> {
+        let f = &*s.body;
+        let forms = |v: &[Val]| v.iter().map(|&v| form(f, v)).collect::<Option<Vec<_>>>();
+        let (inputs, outputs) = (forms(f.params())?, forms(f.results())?);
+        let n = outputs.first()?.n;
+        if n == 0 || inputs.iter().chain(&outputs).any(|x| x.n != n) {
+            return None;
+        }
+        let mut lowering = Lowering::new();
+        let mut known: Vec<Option<Known>> = vec![None; f.len()];
+        for (&p, form) in f.params().iter().zip(&inputs) {
+            known[p.index()] = Some(Known::Elements(lowering.input(form.dtype)));
+        }
+        let need = f.needed(None);
+        for e in f.eqns().iter().filter(|e| e.results().any(|r| need[r.index()])) {
+            let x: Vec<Known> = f.operands(e).iter().map(|v| known[v.index()]).collect::<Option<_>>()?;
+            let y = value(f, e, &x, &mut lowering)?;
+            let r = e.results().next()?;
+            if matches!(y, Known::Elements(_)) && form(f, r)?.n != n {
+                return None;
+            }
+            known[r.index()] = Some(y);
+        }
+        let results: Vec<_> = f.results().iter().map(|r| Some(known[r.index()]?.typed().0)).collect::<Option<_>>()?;
+        let code = Recurrence::new(lowering.finish(&results).0, s.consts, s.carry);
+        Some(Loop { inputs, outputs, code, consts: s.consts, carries: s.carry, n })
+    }
+
+    /// Whether it takes these operands: `steps` rows of each stack. Compiles it the first time.
+    pub(crate) fn takes(&self, steps: usize, x: &[Tensor]) -> bool {
+        let parts = [self.consts, self.consts + self.carries];
+        steps >= STEPS && fits(&self.inputs, &self.outputs, steps, parts, x) && self.code.is_ready()
+    }
+
+    /// Runs all steps.
+    pub(crate) fn run(&self, steps: usize, reverse: bool, x: Operands) -> Result<Results> {
+        let x = x.into_iter().map(Tensor::into_packed).collect::<Result<Operands>>()?;
+        let shapes = self.outputs.iter().enumerate().map(|(k, y)| match k < self.carries {
+            true => y.shape.clone(),
+            false => shape_of(steps, &y.shape),
+        });
+        let made = shapes.clone().zip(&self.outputs).map(|(shape, y)| Fresh::new(y.dtype, volume(&shape)?));
+        let made = made.collect::<Result<Vec<Fresh>>>()?;
+        let from: Vec<*const u8> = x.iter().map(Tensor::first_ptr).collect();
+        let to: Vec<*mut u8> = made.iter().map(Fresh::ptr).collect();
+        // SAFETY: operands have the types that the body takes, stacks `steps` rows of them, and lie packed; results have room
+        // for theirs, and there is a step, so all of them is written.
+        unsafe {
+            self.code.run(self.n, steps, reverse, &from, &to);
+            Ok(made.into_iter().zip(shapes).map(|(y, shape)| y.into_tensor(shape)).collect())
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Scans that run as one loop, against their steps one by one: the same bits, forwards and backwards, and in gradients.
+
+mod common;
+
+use common::{build, run};
+use cotangent_core::rewrite::simplify;
+use cotangent_core::transform::{AdContext, grad};
+use cotangent_core::{Array, DType, Dim, Emit, Function, Type, Val};
+use std::sync::Arc;
+
+/// `y <- a y + b sin y + x`, which also returns rows: `steps` of them, of this type.
+fn recurrence(ty: &Type, steps: usize, reverse: bool) -> Arc<Function> {
+    let n = Dim::from(steps);
+    let stack = Type::new(ty.dtype, [vec![n.clone()], ty.shape.to_vec()].concat());
+    build(&[ty.clone(), ty.clone(), ty.clone(), stack], |cx, x| {
+        let (c, y) = cx.scan(&x[..2], &x[2..3], &x[3..], &n, reverse, |cx, w, c, x| {
+            let y = cx.add(cx.mul(w[0], c[0]), cx.mul(w[1], cx.sin(c[0])));
+            let half = cx.full_like(y, 0.5);
+            (vec![cx.add(y, x[0])], vec![c[0], cx.mul(half, y)])
+        });
+        vec![c[0], y[0], y[1]]
+    })
+}
+
+fn numbers(ty: &Type, scale: f64, seed: usize) -> Array {
+    let shape = ty.shape.as_const().unwrap();
+    let n: usize = shape.iter().product();
+    let x = |i: usize| ((i * 37 + seed * 11) % 101) as f64 / 50.5 * scale - 0.3 * scale;
+    match ty.dtype {
+        DType::F32 => Array::from_vec(shape, (0..n).map(|i| x(i) as f32).collect()).unwrap(),
+        DType::F64 => Array::from_vec(shape, (0..n).map(x).collect()).unwrap(),
+        _ => Array::from_vec(shape, (0..n).map(|i| cotangent_core::C64::new(x(i) as f32, 0.1)).collect()).unwrap(),
+    }
+}
+
+fn arguments(f: &Function, scale: f64) -> Vec<Array> {
+    f.params().iter().enumerate().map(|(k, &p)| numbers(f.ty(p), scale, k)).collect()
+}
+
+#[test]
+fn the_bits_of_steps_for_every_length_and_type() {
+    for dtype in [DType::F32, DType::F64, DType::C64] {
+        for shape in [&[][..], &[1], &[3], &[2, 8], &[37]] {
+            let ty = Type::new(dtype, shape.iter().map(|&n| Dim::from(n)).collect::<Vec<_>>());
+            for steps in [0, 1, 2, 31, 32, 33, 200] {
+                for reverse in [false, true] {
+                    let f = recurrence(&ty, steps, reverse);
+                    run(&f, &arguments(&f, 1.0));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn steps_with_angles_that_no_vector_way_takes() {
+    for dtype in [DType::F32, DType::F64] {
+        let ty = Type::new(dtype, vec![Dim::from(5)]);
+        let f = recurrence(&ty, 100, false);
+        for scale in [1e5, 1e12, 1e30] {
+            run(&f, &arguments(&f, scale));
+        }
+    }
+}
+
+/// The sum of the last carry after decaying steps, whose derivatives become subnormal numbers, then zeros.
+fn decay(dtype: DType, steps: usize) -> Arc<Function> {
+    let ty = Type::scalar(dtype);
+    build(&[ty.clone(), ty.clone(), ty], |cx, x| {
+        let n = Dim::from(steps);
+        cx.scan(&x[..2], &x[2..], &[], &n, false, |cx, w, c, _| {
+            (vec![cx.add(cx.mul(w[0], c[0]), cx.mul(w[1], cx.sin(c[0])))], vec![])
+        })
+        .0
+    })
+}
+
+#[test]
+fn gradients_that_decay_through_all_subnormal_numbers() {
+    for (dtype, steps) in [(DType::F32, 1500), (DType::F64, 6000)] {
+        let f = decay(dtype, steps);
+        let wrt: Vec<Val> = f.params().to_vec();
+        let g = grad(&AdContext::default(), &f, &wrt).unwrap();
+        let number = |x: f64| match dtype {
+            DType::F32 => Array::scalar(x as f32),
+            _ => Array::scalar(x),
+        };
+        for (a, b) in [(0.9, 0.3), (0.7, 0.1), (0.5, -0.2)] {
+            let args = [number(a), number(b), number(0.5)];
+            let plain = run(&Arc::new(g.clone()), &args);
+            let simple = run(&Arc::new(simplify(&g)), &args);
+            assert!(plain.iter().zip(&simple).all(|(a, b)| a.same_bits(b)));
+        }
+    }
+}
+
+#[test]
+fn carries_that_are_passed_on_and_exchanged() {
+    let ty = Type::scalar(DType::F64);
+    let n = Dim::from(50);
+    // Fibonacci, an exchange, and a constant that replaces a carry.
+    let passed = build(&[ty.clone(), ty.clone()], |cx, x| {
+        cx.scan(&[], x, &[], &n, false, |cx, _, c, _| (vec![c[1], cx.add(c[0], c[1])], vec![c[0]])).0
+    });
+    let exchanged = build(&[ty.clone(), ty.clone()], |cx, x| {
+        cx.scan(&[], x, &[], &n, false, |cx, _, c, _| (vec![c[1], c[0]], vec![cx.add(c[0], c[1])])).0
+    });
+    let replaced = build(&[ty.clone(), ty.clone()], |cx, x| {
+        cx.scan(&x[..1], x, &[], &n, true, |cx, w, c, _| {
+            (vec![w[0], cx.full_like(c[1], 3.0)], vec![cx.mul(c[0], c[1])])
+        })
+        .0
+    });
+    let args = [Array::scalar(1.0), Array::scalar(2.0)];
+    assert_eq!(run(&passed, &args)[0].to_f64(), [32951280099.0]);
+    run(&exchanged, &args);
+    run(&replaced, &args);
+}
+
+#[test]
+fn loops_in_loops() {
+    let ty = Type::new(DType::F64, vec![Dim::from(4)]);
+    let f = build(&[ty.clone(), ty.clone()], |cx, x| {
+        let n = Dim::from(40);
+        cx.scan(&x[..1], &x[1..], &[], &n, false, |cx, w, c, _| {
+            let inner = cx.scan(w, c, &[], &n, true, |cx, w, c, _| (vec![cx.mul(w[0], cx.tanh(c[0]))], vec![c[0]]));
+            (inner.0, vec![])
+        })
+        .0
+    });
+    run(&f, &arguments(&f, 1.0));
+}

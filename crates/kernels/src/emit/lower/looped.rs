@@ -1,0 +1,99 @@
+//! A loop whose step is a program: `fn(table, steps, stride, lanes) -> elements`.
+//!
+//! `table` holds the addresses of inputs (constants, carries, rows), then outputs (carries, rows). One vector of elements
+//! goes through all steps: constants and carries stay in the frame, rows are read and written where they lie, `stride`
+//! elements on from step to step. In AVX-512 a vector has any number of lanes, in AVX2 one lane.
+//!
+//! A step stores when all of it is computed, and carries go to memory when the loop ends: before a step with a rare lane it
+//! ends early, with all as that step finds it. The result is how far rows have moved.
+
+use super::*;
+
+/// Machine code for a program of so many constants and carries; `None` if there is no way to write it.
+pub(in crate::emit) fn compile(program: &Program, consts: usize, carries: usize) -> Option<Vec<u8>> {
+    let lane = program.lane().filter(|_| program.ops.len() <= MOST_OPS)?;
+    let (wide, stacks) = (program.wide, consts + carries);
+    let target = Target { wide, lane };
+    let truth = |&v: &Id| program.kind(v) == Kind::Truth;
+    if program.inputs.contains(&Kind::Truth) || program.outputs.iter().any(truth) {
+        return None;
+    }
+    let mut asm = Assembler::new();
+    let mut frame = Frame::default();
+    let (home, framed) = homes(program, target, &mut asm, &mut frame, &|k| k < stacks);
+    let items = items(program, &home, &framed[consts..])?;
+    let plan = Plan::new(program, target, items, home, &mut asm);
+    let frame_size = plan.enter(&mut asm);
+    if wide {
+        asm.copy(RAX, RDX);
+        asm.ones(RDX);
+        asm.shift_left(RDX);
+        asm.not(RDX);
+        lanes_mask(&mut asm, target, RDX);
+        asm.copy(RCX, RAX);
+    } else {
+        asm.copy(RCX, RDX);
+    }
+    let elements = |zero| Form::Evex { width: 2, mask: 1, zero, unit: 64 };
+    let first = |base| Memory { base: Base::At(base), disp: 0, broadcast: false };
+    for &(k, home) in &framed {
+        asm.load(RDX, RDI, 8 * k as i32);
+        match wide {
+            true => asm.vector(elements(true), target.float(0x10), 0, 0, Operand::Memory(first(RDX)), None),
+            false => target.load(&mut asm, false, 0, Memory { broadcast: true, ..first(RDX) }),
+        }
+        target.store(&mut asm, false, home, 0);
+    }
+    asm.clear(RAX);
+    let (top, mut exits) = (asm.code.len(), Vec::new());
+    let registers = Registers::new(&plan, 1, &mut frame);
+    Block { registers, masked: wide, single: !wide, exits: &mut exits }.write(&mut asm);
+    asm.plus(RAX, RCX);
+    asm.add(RSI, -1);
+    asm.jump_back(If::NotZero, top);
+    exits.into_iter().for_each(|e| asm.here(e));
+    for (k, &(_, home)) in framed[consts..].iter().enumerate() {
+        target.load(&mut asm, false, 0, home);
+        asm.load(RDX, RDI, 8 * (program.inputs.len() + k) as i32);
+        match wide {
+            true => asm.vector(elements(false), target.float(0x11), 0, 0, Operand::Memory(first(RDX)), None),
+            false => target.store_first(&mut asm, first(RDX), 0),
+        }
+    }
+    plan.leave(&mut asm, &frame, frame_size)?;
+    Some(asm.finish())
+}
+
+/// The order in which operations are written: inputs where they are first read, stores at the end; `None` if carries are
+/// exchanged.
+fn items(program: &Program, home: &[Option<Memory>], carries: &[(u32, Memory)]) -> Option<Vec<Item>> {
+    let (mut items, mut placed) = (Vec::new(), home.iter().map(Option::is_some).collect::<Vec<bool>>());
+    let mut place = |items: &mut Vec<Item>, id: Id| {
+        if !std::mem::replace(&mut placed[id as usize], true) {
+            items.push(Item::Op(id));
+        }
+    };
+    let is_input = |id: Id| matches!(program.ops[id as usize], Op::Input(_));
+    for id in program.needed().into_iter().filter(|&id| !is_input(id)) {
+        program.ops[id as usize].operands().into_iter().for_each(|x| place(&mut items, x));
+        place(&mut items, id);
+        if program.rare.contains(&id) {
+            items.push(Item::Rare(id));
+        }
+    }
+    program.outputs.iter().for_each(|&id| place(&mut items, id));
+    let rows = program.outputs.iter().enumerate().skip(carries.len());
+    items.extend(rows.map(|(k, &id)| Item::Store(k as u32, id)));
+    // The carry that a new one is a copy of is read before it is written.
+    let copied = |k: usize| match program.ops[program.outputs[k] as usize] {
+        Op::Input(i) => carries.iter().position(|c| c.0 == i),
+        _ => None,
+    };
+    let mut left: Vec<usize> = (0..carries.len()).filter(|&k| copied(k) != Some(k)).collect();
+    while !left.is_empty() {
+        let free = left.iter().position(|&k| !left.iter().any(|&j| j != k && copied(j) == Some(k)))?;
+        let k = left.remove(free);
+        items.push(Item::Keep(carries[k].1, program.outputs[k]));
+    }
+    Some(items)
+}

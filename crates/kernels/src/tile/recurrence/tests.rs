@@ -1,0 +1,116 @@
+//! Loops as code against their steps one by one: both levels, both kinds of code, forwards and backwards.
+
+use super::*;
+use crate::testing::Random;
+use crate::tile::kernels::{self, Comparison};
+use crate::tile::{Builder, Float, Kernel, Value};
+use crate::vector::functions::{Binary, Unary};
+
+/// A body of random instructions for so many constants, carries and rows, that gives so many rows.
+fn random_body<T: Float>(random: &mut Random, [consts, carries, rows, made]: [usize; 4], level: Level) -> Body {
+    let (mut b, size) = (Builder::new(), size_of::<T>());
+    let mut values: Vec<Value> = (0..consts + carries + rows).map(|_| b.input(size)).collect();
+    let unary = [Unary::Sin, Unary::Tanh, Unary::Neg, Unary::Square, Unary::Sqrt];
+    let binary = [Binary::Add, Binary::Mul, Binary::Mul, Binary::Sub, Binary::Max, Binary::Div];
+    for _ in 0..1 + random.below(24) {
+        let x = [0; 3].map(|_| values[values.len() - 1 - random.below(values.len()).min(random.below(values.len()))]);
+        let mut add = |kernel: Kernel, size, x: &[Value]| {
+            // SAFETY: each kernel is one of T or of a truth value, as its operands and its result are.
+            unsafe { b.step(kernel, size, x, 0) }
+        };
+        let y = match random.below(8) {
+            0 | 1 => add(T::unary(unary[random.below(unary.len())], level), size, &x[..1]),
+            2 => {
+                let m = add(T::compare(Comparison::Lt), 1, &x[..2]);
+                add(kernels::select(size), size, &[m, x[2], x[0]])
+            }
+            _ => add(T::binary(binary[random.below(binary.len())], level), size, &x[..2]),
+        };
+        values.push(y);
+    }
+    let results: Vec<Value> = (0..carries + made).map(|_| values[random.below(values.len())]).collect();
+    b.finish(&results)
+}
+
+/// Bytes with one pattern for all NaNs.
+fn canonical<T: Float + Into<f64>>(bytes: &[u8]) -> Vec<Option<Vec<u8>>> {
+    let number = |x: &[u8]| match size_of::<T>() {
+        4 => f64::from(f32::from_le_bytes(x.try_into().unwrap())),
+        _ => f64::from_le_bytes(x.try_into().unwrap()),
+    };
+    bytes.chunks(size_of::<T>()).map(|x| (!number(x).is_nan()).then(|| x.to_vec())).collect()
+}
+
+fn compare<T: Float + Into<f64>>(of: fn(f64) -> T) -> usize {
+    let (mut random, mut ran, size) = (Random(7), 0, size_of::<T>());
+    for round in 0..400 {
+        let level = [Level::Avx2, Level::Avx512][round % 2];
+        if !Level::available().any(|l| l == level) {
+            continue;
+        }
+        let counts = [random.below(4), 1 + random.below(3), random.below(4), random.below(3)];
+        let [consts, carries, rows, made] = counts;
+        let body = random_body::<T>(&mut random, counts, level);
+        let mut loops = Recurrence { level, ..Recurrence::new(body, consts, carries) };
+        if loops.code(false).is_none() || loops.code(true).is_none() {
+            continue;
+        }
+        ran += 1;
+        let (n, steps) = ([1, 1, 3, 16, 21][random.below(5)], 1 + random.below(90));
+        let back = random.below(2) == 0;
+        let mut number = || {
+            let x = [random.float(), random.float() * 1e-30 * 1e-15, random.float() * 1e9, random.float() * 3.0];
+            of(x[random.below(20).min(3)])
+        };
+        let mut memory = |count: usize| -> Vec<u8> {
+            let bytes = |x: T| {
+                // SAFETY: a float is bytes without padding.
+                unsafe { std::slice::from_raw_parts((&raw const x).cast::<u8>(), size).to_vec() }
+            };
+            (0..count).flat_map(|_| bytes(number())).collect()
+        };
+        let inputs: Vec<Vec<u8>> =
+            (0..consts + carries + rows).map(|k| memory(n * if k < consts + carries { 1 } else { steps })).collect();
+        let outputs = || -> Vec<Vec<u8>> {
+            (0..carries + made).map(|k| vec![0xaa; size * n * if k < carries { 1 } else { steps }]).collect()
+        };
+        // Step by step, a few elements at a time.
+        let mut want = outputs();
+        let mut now = inputs.clone();
+        for step in 0..steps {
+            let row = if back { steps - 1 - step } else { step };
+            for start in (0..n).step_by(5) {
+                let at = |x: *mut u8, row: usize| x.wrapping_add((row * n + start) * size);
+                let from = now.iter_mut().enumerate();
+                let mut table: Vec<*mut u8> =
+                    from.map(|(k, x)| at(x.as_mut_ptr(), if k < consts + carries { 0 } else { row })).collect();
+                let to = want.iter_mut().enumerate();
+                table.extend(to.map(|(k, y)| at(y.as_mut_ptr(), if k < carries { 0 } else { row })));
+                // SAFETY: all of this memory is there.
+                unsafe { loops.interpret(&table, 5.min(n - start)) };
+            }
+            now[consts..consts + carries].clone_from_slice(&want[..carries]);
+        }
+        for gradual in [false, true] {
+            let mut got = outputs();
+            let from: Vec<*const u8> = inputs.iter().map(|x| x.as_ptr()).collect();
+            let to: Vec<*mut u8> = got.iter_mut().map(|y| y.as_mut_ptr()).collect();
+            // SAFETY: as above.
+            unsafe { loops.run(n, steps, back, &from, &to) };
+            for (got, want) in got.iter().zip(&want) {
+                let same = canonical::<T>(got) == canonical::<T>(want);
+                assert!(same, "round {round}, {level:?}, {counts:?}, {n} by {steps}, {back}, {gradual}");
+            }
+            loops.code.swap(0, 1);
+        }
+    }
+    ran
+}
+
+#[test]
+fn code_gives_the_bits_of_steps() {
+    if Level::available().any(|l| l == Level::Avx2) {
+        assert!(compare::<f32>(|x| x as f32) > 100);
+        assert!(compare::<f64>(|x| x) > 100);
+    }
+}
