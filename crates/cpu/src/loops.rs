@@ -124,7 +124,9 @@ pub(crate) fn scan(cx: &Compiler<'_>, s: &Scan) -> Result<Kernel> {
         if let Some(elements) = elements.as_ref().filter(|e| e.takes(n, &x)) {
             return elements.run(n, reverse, x);
         }
-        if let Some(tiny) = body.tiny().filter(|tiny| n > 0 && fits(tiny.inputs(), tiny.outputs(), n, [consts, consts + carries], &x)) {
+        if let Some(tiny) =
+            body.tiny().filter(|tiny| n > 0 && fits(tiny.inputs(), tiny.outputs(), n, [consts, consts + carries], &x))
+        {
             return scan_tiny(tiny, n, reverse, [consts, consts + carries], x);
         }
         let xs: Operands = x.drain(consts + carries..).collect();
@@ -143,13 +145,7 @@ pub(crate) fn scan(cx: &Compiler<'_>, s: &Scan) -> Result<Kernel> {
 }
 
 /// Whether a body takes constants, carries and `n` rows of each stack, and gives the carries back.
-pub(crate) fn fits(
-    inputs: &[Form],
-    outputs: &[Form],
-    n: usize,
-    [consts, stacks]: [usize; 2],
-    x: &[Tensor],
-) -> bool {
+pub(crate) fn fits(inputs: &[Form], outputs: &[Form], n: usize, [consts, stacks]: [usize; 2], x: &[Tensor]) -> bool {
     let fits = |(i, (form, x)): (usize, (&Form, &Tensor))| {
         let row = if i < stacks { Some(x.shape()) } else { x.shape().strip_prefix(&[n]) };
         form.dtype == x.dtype() && row == Some(&form.shape)

@@ -142,7 +142,8 @@ impl Plan<'_> {
         let at = self.image.len();
         self.image.resize(at + bytes.next_multiple_of(size_of::<Line>()), 0);
         self.offsets.push(at);
-        (self.image.len() <= MEMORY * self.most).then_some(self.f.params().len() + self.f.results().len() + self.offsets.len() - 1)
+        (self.image.len() <= MEMORY * self.most)
+            .then_some(self.f.params().len() + self.f.results().len() + self.offsets.len() - 1)
     }
 
     /// Where a value is to be written.
@@ -328,7 +329,13 @@ impl Plan<'_> {
 fn is_known(f: &Function, e: &Eqn) -> bool {
     let one_of_few = matches!(
         e.op,
-        Op::Constant(_) | Op::Iota(_) | Op::Reshape(_) | Op::BroadcastInDim(_) | Op::Transpose(_) | Op::Reduce(_) | Op::DotGeneral(_)
+        Op::Constant(_)
+            | Op::Iota(_)
+            | Op::Reshape(_)
+            | Op::BroadcastInDim(_)
+            | Op::Transpose(_)
+            | Op::Reduce(_)
+            | Op::DotGeneral(_)
     );
     one_of_few || f.operands(e).first().is_some_and(|&x| is_elementwise(&e.op, f.ty(x).dtype))
 }

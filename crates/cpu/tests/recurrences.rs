@@ -3,6 +3,7 @@
 mod common;
 
 use common::{build, run};
+use cotangent_core::ops::{Comparison, DotGeneral};
 use cotangent_core::rewrite::simplify;
 use cotangent_core::transform::{AdContext, grad};
 use cotangent_core::{Array, DType, Dim, Emit, Function, Type, Val};
@@ -129,4 +130,72 @@ fn loops_in_loops() {
         .0
     });
     run(&f, &arguments(&f, 1.0));
+}
+
+/// Steps `h <- h + tanh(h W + b) V` on vectors of `n`, over rows that are added.
+fn field(dtype: DType, n: usize, steps: usize, reverse: bool) -> Arc<Function> {
+    let of = |shape: &[usize]| Type::new(dtype, shape.iter().map(|&n| Dim::from(n)).collect::<Vec<_>>());
+    let types = [of(&[n, n]), of(&[n]), of(&[n, n]), of(&[n]), of(&[steps, n])];
+    build(&types, |cx, x| {
+        let over = |k: usize| DotGeneral { lhs_contract: vec![0], rhs_contract: vec![k], ..DotGeneral::default() };
+        let (c, y) = cx.scan(&x[..3], &x[3..4], &x[4..], &Dim::from(steps), reverse, |cx, w, c, x| {
+            let z = cx.tanh(cx.add(cx.dot_general(c[0], w[0], over(0)), w[1]));
+            let h = cx.add(c[0], cx.dot_general(z, w[2], over(1)));
+            (vec![cx.add(h, x[0])], vec![z])
+        });
+        let square = DotGeneral { lhs_contract: vec![0], rhs_contract: vec![0], ..DotGeneral::default() };
+        vec![cx.dot_general(c[0], c[0], square), y[0]]
+    })
+}
+
+#[test]
+fn steps_with_products_and_their_gradients() {
+    for (dtype, n) in [(DType::F32, 1), (DType::F64, 5), (DType::F32, 64), (DType::F64, 40), (DType::F32, 200)] {
+        for (steps, reverse) in [(0, false), (1, false), (7, true)] {
+            let f = field(dtype, n, steps, reverse);
+            let scale = 1.0 / n as f64;
+            run(&f, &arguments(&f, scale));
+            let loss = Arc::new((*f).clone().with_results(&f.results()[..1]));
+            let g = grad(&AdContext::default(), &loss, loss.params()).unwrap();
+            let (plain, simple) = (Arc::new(g.clone()), Arc::new(simplify(&g)));
+            let args = arguments(&f, scale);
+            let (a, b) = (run(&plain, &args), run(&simple, &args));
+            assert!(a.iter().zip(&b).all(|(a, b)| a.same_bits(b)), "{n} by {steps}");
+        }
+    }
+}
+
+/// Halves a vector until its first product with itself is below a bound, and multiplies what it was on the way.
+fn halving(dtype: DType, n: usize) -> Arc<Function> {
+    let (ty, bound) = (Type::new(dtype, vec![Dim::from(n)]), Type::scalar(dtype));
+    build(&[bound, ty.clone(), ty], |cx, x| {
+        let square = DotGeneral { lhs_contract: vec![0], rhs_contract: vec![0], ..DotGeneral::default() };
+        let y = cx.while_loop(
+            &x[..1],
+            &x[1..],
+            |cx, w, c| cx.compare(cx.dot_general(c[0], c[0], square), Comparison::Gt, w[0]),
+            |cx, _, c| vec![cx.mul(c[0], cx.full_like(c[0], 0.5)), cx.mul(c[0], cx.sin(c[1]))],
+        );
+        vec![cx.dot_general(
+            y[1],
+            y[1],
+            DotGeneral { lhs_contract: vec![0], rhs_contract: vec![0], ..DotGeneral::default() },
+        )]
+    })
+}
+
+#[test]
+fn loops_until_a_condition_fails_and_their_gradients() {
+    for dtype in [DType::F32, DType::F64] {
+        for n in [1, 3, 50, 600] {
+            let f = halving(dtype, n);
+            let g = Arc::new(grad(&AdContext::default(), &f, f.params()).unwrap());
+            for bound in [1e30, 1.0, 1e-6] {
+                let mut args = arguments(&f, 3.0);
+                args[0] = numbers(&Type::scalar(dtype), -bound / 0.3, 0);
+                run(&f, &args);
+                run(&g, &args);
+            }
+        }
+    }
 }

@@ -38,8 +38,7 @@ pub(super) fn transposed(p: &mut Pass, t: &Transpose, x: Val) -> Option<Val> {
     let moved = factors.map(|v| {
         p.b.with_def(v, |op, x| {
             let Op::BroadcastInDim(b) = op else { return None };
-            let dims: Vec<usize> =
-                b.dims.iter().filter_map(|d| t.perm.iter().position(|a| a == d)).collect();
+            let dims: Vec<usize> = b.dims.iter().filter_map(|d| t.perm.iter().position(|a| a == d)).collect();
             dims.is_sorted().then_some((x[0], dims))
         })?
     });

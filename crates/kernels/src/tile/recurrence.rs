@@ -43,7 +43,8 @@ impl Recurrence {
     }
 
     fn code(&self, gradual: bool) -> Option<&Looped> {
-        let compile = || Looped::compile(&self.body.program(self.level == Level::Avx512, gradual)?, self.consts, self.carries);
+        let compile =
+            || Looped::compile(&self.body.program(self.level == Level::Avx512, gradual)?, self.consts, self.carries);
         self.code[usize::from(gradual)].get_or_init(compile).as_ref()
     }
 
@@ -56,7 +57,10 @@ impl Recurrence {
     /// Inputs and outputs are valid for `n` elements of their sizes, rows for `n` in each step. Outputs overlap nothing.
     pub unsafe fn run(&self, n: usize, steps: usize, backwards: bool, inputs: &[*const u8], outputs: &[*mut u8]) {
         let code = self.code(false).expect("there is code");
-        assert!(inputs.len() == self.body.inputs.len() && outputs.len() == self.body.outputs.len(), "operands of a body");
+        assert!(
+            inputs.len() == self.body.inputs.len() && outputs.len() == self.body.outputs.len(),
+            "operands of a body"
+        );
         if steps == 0 {
             return;
         }

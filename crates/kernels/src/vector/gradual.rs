@@ -44,7 +44,10 @@ mod tests {
         let mut x = vec![0.0, f64::INFINITY, f64::NAN, 1.0, 2.0 - f64::EPSILON];
         for e in exponents {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            x.extend([1.0, 1.0 + (state >> 12) as f64 / (1u64 << 52) as f64].map(|f| f * 2f64.powi(e / 2) * 2f64.powi(e - e / 2)));
+            x.extend(
+                [1.0, 1.0 + (state >> 12) as f64 / (1u64 << 52) as f64]
+                    .map(|f| f * 2f64.powi(e / 2) * 2f64.powi(e - e / 2)),
+            );
         }
         x.into_iter().flat_map(|x| [E::narrow(x), E::narrow(-x)]).collect()
     }
