@@ -44,6 +44,7 @@ mod rows;
 mod sliding;
 mod small;
 mod sort;
+mod spare;
 pub mod tensor;
 mod tiny;
 mod windows;

@@ -215,10 +215,16 @@ impl Program {
         Ok(self.call(inputs.into_iter().collect(), &Env::default())?.into_vec())
     }
 
-    /// As [`Program::run_tensors`], on tensors that others keep: on few elements without taking any part of them.
-    pub fn run_refs<'t>(&self, inputs: impl ExactSizeIterator<Item = &'t Tensor> + Clone) -> Result<Results> {
-        let few = self.tiny.as_ref().and_then(|tiny| tiny.run(inputs.clone()));
-        few.unwrap_or_else(|| self.call(inputs.cloned().collect(), &Env::default()))
+    /// As [`Program::run_tensors`], on tensors that others keep, giving one result after the other: on few elements
+    /// nothing is moved about.
+    pub fn run_each(&self, inputs: &[&Tensor], mut give: impl FnMut(Tensor)) -> Result<()> {
+        if let Some(tiny) = &self.tiny
+            && let Some(done) = tiny.run(inputs.iter().copied(), &mut give)
+        {
+            return done;
+        }
+        self.call(inputs.iter().map(|&x| x.clone()).collect(), &Env::default())?.into_iter().for_each(give);
+        Ok(())
     }
 
     /// What runs in place of steps.
@@ -268,7 +274,9 @@ impl Program {
 
     fn run_bound(&self, slots: &mut [Option<Tensor>], inputs: Operands, env: Cow<'_, Env>) -> Result<Results> {
         if let Some(tiny) = &self.tiny {
-            return tiny.run(inputs.iter()).expect("operands were compared with the parameters");
+            let mut y = Results::new();
+            tiny.run(inputs.iter(), |t| y.push(t)).expect("operands were compared with the parameters")?;
+            return Ok(y);
         }
         self.run_steps(slots, inputs, env, |_, env, x, kernel| kernel(env, x))
     }

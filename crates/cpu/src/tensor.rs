@@ -24,9 +24,9 @@ pub type Strides = SmallVec<[isize; 4]>;
 pub const MAX_ELEMENTS: usize = 1 << 40;
 
 /// A strided view of a shared buffer.
-#[derive(Clone)]
 pub struct Tensor {
-    data: Data,
+    /// Taken out when the tensor is dropped.
+    data: ManuallyDrop<Data>,
     offset: usize,
     shape: Extents,
     strides: Strides,
@@ -42,6 +42,9 @@ pub(crate) fn volume(shape: &[usize]) -> Result<usize> {
 
 /// The strides of a row-major buffer.
 pub(crate) fn row_major(shape: &[usize]) -> Strides {
+    if let [] | [_] = shape {
+        return Strides::from_buf_and_len([1; 4], shape.len());
+    }
     let mut strides: Strides = smallvec![0; shape.len()];
     let mut step = 1isize;
     for (s, &n) in strides.iter_mut().zip(shape).rev() {
@@ -51,11 +54,33 @@ pub(crate) fn row_major(shape: &[usize]) -> Strides {
     strides
 }
 
+/// A copy, without a loop where there are few axes: tensors are cloned more often than anything else is done to them.
+pub(crate) fn copied<T: Copy + Default>(axes: &SmallVec<[T; 4]>) -> SmallVec<[T; 4]> {
+    let zero = T::default();
+    match **axes {
+        [] => SmallVec::new(),
+        [a] => SmallVec::from_buf_and_len([a, zero, zero, zero], 1),
+        [a, b] => SmallVec::from_buf_and_len([a, b, zero, zero], 2),
+        _ => SmallVec::from_slice(axes),
+    }
+}
+
+impl Clone for Tensor {
+    fn clone(&self) -> Tensor {
+        let (shape, strides) = (copied(&self.shape), copied(&self.strides));
+        Tensor { data: self.data.clone(), offset: self.offset, shape, strides }
+    }
+}
+
 impl Drop for Tensor {
-    /// Large memory is kept for the next tensor that needs it.
+    /// Large memory is kept for the next tensor that needs it, and so is small memory, of which more is needed.
     fn drop(&mut self) {
-        if self.data.len() * self.data.dtype().size() >= crate::buffers::LARGE {
-            recycle(&mut self.data);
+        // SAFETY: nothing reads the field after this.
+        let mut data = unsafe { ManuallyDrop::take(&mut self.data) };
+        if data.len() * data.dtype().size() >= crate::buffers::LARGE {
+            recycle(&mut data);
+        } else {
+            crate::spare::give(data);
         }
     }
 }
@@ -76,7 +101,7 @@ fn recycle(data: &mut Data) {
 impl From<Array> for Tensor {
     fn from(a: Array) -> Tensor {
         let (shape, strides) = (a.shape().into(), row_major(a.shape()));
-        Tensor { data: a.into_data(), offset: 0, shape, strides }
+        Tensor { data: ManuallyDrop::new(a.into_data()), offset: 0, shape, strides }
     }
 }
 
@@ -90,7 +115,7 @@ impl Tensor {
     /// A row-major tensor of all elements of `data`.
     pub(crate) fn from_vec<T: Plain>(shape: Extents, data: Vec<T>) -> Tensor {
         debug_assert_eq!(volume(&shape).ok(), Some(data.len()));
-        Tensor { strides: row_major(&shape), data: T::wrap(data), offset: 0, shape }
+        Tensor { strides: row_major(&shape), data: ManuallyDrop::new(T::wrap(data)), offset: 0, shape }
     }
 
     /// A row-major tensor that `fill` writes; it gets a buffer of zeros.
@@ -157,6 +182,9 @@ impl Tensor {
 
     /// The elements lie next to each other in row-major order.
     pub(crate) fn is_row_major(&self) -> bool {
+        if let ([n], [s]) = (&*self.shape, &*self.strides) {
+            return *s == 1 || *n < 2;
+        }
         let mut step = 1isize;
         self.shape.iter().zip(&self.strides).rev().all(|(&n, &s)| {
             let fits = n == 1 || s == step;
@@ -289,7 +317,7 @@ impl Tensor {
     /// The value outside the runtime.
     pub fn into_array(self) -> Result<Array> {
         let dense = self.into_dense()?;
-        Array::from_data(dense.shape.to_vec(), dense.data.clone())
+        Array::from_data(dense.shape.to_vec(), Data::clone(&dense.data))
     }
 
     /// Axis `k` of the result is axis `perm[k]`.
@@ -415,6 +443,8 @@ impl Tensor {
 pub(crate) struct Fresh {
     data: NonNull<u8>,
     len: usize,
+    /// The value whose elements these are, if it is there already.
+    whole: Option<Data>,
     /// Makes the buffer a value; its elements have been written.
     wrap: unsafe fn(NonNull<u8>, usize) -> Data,
 }
@@ -427,7 +457,10 @@ impl Fresh {
                 // SAFETY: `data` is a buffer for `n` elements of `uninitialised`, and they have been written.
                 T::wrap(unsafe { Vec::from_raw_parts(data.cast::<T>().as_ptr(), n, n) })
             }
-            Ok(Fresh { data: uninitialised::<T>(n)?.cast(), len: n, wrap: wrap::<T> })
+            Ok(match crate::spare::take(T::DTYPE, n) {
+                Some((whole, data)) => Fresh { data, len: n, whole: Some(whole), wrap: wrap::<T> },
+                None => Fresh { data: uninitialised::<T>(n)?.cast(), len: n, whole: None, wrap: wrap::<T> },
+            })
         }
         for_any!(dtype, T => of::<T>(n))
     }
@@ -442,17 +475,28 @@ impl Fresh {
     /// All elements have been written.
     pub(crate) unsafe fn into_tensor(self, shape: Extents) -> Tensor {
         debug_assert_eq!(volume(&shape).ok(), Some(self.len));
-        let this = ManuallyDrop::new(self);
+        let mut this = ManuallyDrop::new(self);
         // SAFETY: the caller's promise; the buffer is given away once.
-        let data = unsafe { (this.wrap)(this.data, this.len) };
-        Tensor { strides: row_major(&shape), data, offset: 0, shape }
+        let data = unsafe { this.value() };
+        Tensor { strides: row_major(&shape), data: ManuallyDrop::new(data), offset: 0, shape }
+    }
+}
+
+impl Fresh {
+    /// The value of the buffer.
+    ///
+    /// # Safety
+    /// All elements have been written, and this is called once.
+    unsafe fn value(&mut self) -> Data {
+        // SAFETY: the caller's promise.
+        self.whole.take().unwrap_or_else(|| unsafe { (self.wrap)(self.data, self.len) })
     }
 }
 
 impl Drop for Fresh {
     fn drop(&mut self) {
         // SAFETY: types here have no drop glue, so the buffer may be freed as a value whatever it holds.
-        drop(unsafe { (self.wrap)(self.data, self.len) });
+        drop(unsafe { self.value() });
     }
 }
 

@@ -13,8 +13,8 @@
 use crate::elementwise::{Lowering, Typed, is_elementwise};
 use crate::fuse::{Group, Node, plan};
 use crate::fused;
-use crate::kernel::{Results, Sizes};
-use crate::tensor::{Extents, Fresh, Tensor, row_major};
+use crate::kernel::Sizes;
+use crate::tensor::{Extents, Fresh, Tensor, copied, row_major};
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::{DotGeneral, Op, Reduce, Reduction};
 use cotangent_core::{DType, Env, Function, Result, Type, Val};
@@ -61,6 +61,20 @@ struct Elements {
     y: SmallVec<[Place; 2]>,
 }
 
+impl Instruction {
+    /// Whether it writes only places before this one.
+    fn writes_before(&self, end: Place) -> bool {
+        match self {
+            Instruction::Group(g) => g.y.iter().all(|y| *y < end),
+            Instruction::Map { y, .. }
+            | Instruction::Fold { y, .. }
+            | Instruction::Pick { y, .. }
+            | Instruction::Copy { y, .. }
+            | Instruction::Product { y, .. } => *y < end,
+        }
+    }
+}
+
 /// A tensor that comes or goes.
 pub(crate) struct Form {
     pub(crate) dtype: DType,
@@ -85,6 +99,8 @@ pub(crate) struct Tiny {
     image: Vec<Line>,
     /// Where in memory the places after inputs and outputs begin.
     offsets: Vec<usize>,
+    /// Nothing in memory is written: every instruction gives results.
+    fixed: bool,
     memory: Mutex<Memory>,
 }
 
@@ -419,8 +435,10 @@ impl Tiny {
             Line(line)
         };
         let image: Vec<Line> = layout.image.chunks_exact(64).map(lines).collect();
-        let memory = Mutex::new(Memory::new(&image, inputs.len() + outputs.len(), &layout.offsets));
-        Some(Tiny { inputs, outputs, code: layout.code, image, offsets: layout.offsets, memory })
+        let given = inputs.len() + outputs.len();
+        let fixed = layout.code.iter().all(|i| i.writes_before(given));
+        let memory = Mutex::new(Memory::new(&image, given, &layout.offsets));
+        Some(Tiny { inputs, outputs, code: layout.code, image, offsets: layout.offsets, fixed, memory })
     }
 
     /// Calls `f` with memory for runs: the program's own, unless another thread has it.
@@ -436,38 +454,58 @@ impl Tiny {
 
     /// Whether these are of the types that the program takes.
     pub(crate) fn takes<'t>(&self, mut x: impl Iterator<Item = &'t Tensor>) -> bool {
-        let fits = |form: &Form, x: &Tensor| form.dtype == x.dtype() && form.shape.as_slice() == x.shape();
+        let same = |a: &[usize], b: &[usize]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b);
+        let fits = |form: &Form, x: &Tensor| form.dtype == x.dtype() && same(&form.shape, x.shape());
         self.inputs.iter().all(|form| x.next().is_some_and(|x| fits(form, x))) && x.next().is_none()
     }
 
-    /// The results; `None` if operands are not of the types that the program takes.
-    pub(crate) fn run<'t>(&self, x: impl ExactSizeIterator<Item = &'t Tensor> + Clone) -> Option<Result<Results>> {
-        self.takes(x.clone()).then(|| self.run_taken(x))
+    /// Gives the results; `None` if operands are not of the types that the program takes.
+    pub(crate) fn run<'t>(
+        &self,
+        x: impl Iterator<Item = &'t Tensor> + Clone,
+        give: impl FnMut(Tensor),
+    ) -> Option<Result<()>> {
+        self.takes(x.clone()).then(|| self.run_taken(x, give))
     }
 
-    fn run_taken<'t>(&self, x: impl Iterator<Item = &'t Tensor>) -> Result<Results> {
+    fn run_taken<'t>(&self, x: impl Iterator<Item = &'t Tensor>, mut give: impl FnMut(Tensor)) -> Result<()> {
         let mut dense: SmallVec<[Tensor; 1]> = SmallVec::new();
-        let mut from: SmallVec<[*const u8; 8]> = SmallVec::with_capacity(self.inputs.len());
+        // Operands, then results.
+        let mut table: SmallVec<[*mut u8; 8]> = SmallVec::new();
         for t in x {
-            from.push(match t.is_row_major() {
-                true => t.first_ptr(),
+            table.push(match t.is_row_major() {
+                true => t.first_ptr().cast_mut(),
                 false => {
                     let copy = t.clone().into_dense()?;
-                    let at = copy.first_ptr();
+                    let at = copy.first_ptr().cast_mut();
                     dense.push(copy);
                     at
                 }
             });
         }
-        let results: SmallVec<[Fresh; 2]> =
-            self.outputs.iter().map(|form| Fresh::new(form.dtype, form.n)).collect::<Result<_>>()?;
-        let to: SmallVec<[*mut u8; 8]> = results.iter().map(Fresh::ptr).collect();
-        // SAFETY: operands of these types lie packed and live on, fresh buffers hold all elements of the results, and
-        // are written.
-        unsafe {
-            self.with_memory(|memory| self.execute(memory, from, to));
-            Ok(results.into_iter().zip(&self.outputs).map(|(r, form)| r.into_tensor(form.shape.clone())).collect())
+        let mut results: SmallVec<[Fresh; 2]> = SmallVec::new();
+        for form in &self.outputs {
+            let result = Fresh::new(form.dtype, form.n)?;
+            table.push(result.ptr());
+            results.push(result);
         }
+        // SAFETY: operands of these types lie packed and live on, fresh buffers hold all elements of the results, and
+        // are written; the image is never written if it is fixed.
+        unsafe {
+            if self.fixed {
+                let base = self.image.as_ptr().cast::<u8>().cast_mut();
+                table.extend(self.offsets.iter().map(|&at| base.wrapping_add(at)));
+                self.follow(&table);
+            } else {
+                let (x, y) = table.split_at(self.inputs.len());
+                let (x, y) = (x.iter().map(|x| x.cast_const()), y.iter().copied());
+                self.with_memory(|memory| self.execute(memory, x, y));
+            }
+            for (r, form) in results.into_iter().zip(&self.outputs) {
+                give(r.into_tensor(copied(&form.shape)));
+            }
+        }
+        Ok(())
     }
 
     /// Runs on elements where they lie.
@@ -485,6 +523,15 @@ impl Tiny {
         let (inputs, outputs) = (self.inputs.len(), self.outputs.len());
         table[..inputs].iter_mut().zip(x).for_each(|(at, x)| *at = x.cast_mut());
         table[inputs..inputs + outputs].iter_mut().zip(y).for_each(|(at, y)| *at = y);
+        // SAFETY: the caller's promise, and places in memory have room for what they hold.
+        unsafe { self.follow(table) };
+    }
+
+    /// Runs on this table of places.
+    ///
+    /// # Safety
+    /// As for [`Tiny::execute`]; places that instructions write are valid for writing.
+    unsafe fn follow(&self, table: &[*mut u8]) {
         for i in &self.code {
             match i {
                 Instruction::Map { kernel, n, data, y, x } => {

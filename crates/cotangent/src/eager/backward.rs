@@ -7,10 +7,10 @@
 use super::error::{Error, Result};
 use super::exec::{Exec, Held, Value};
 use super::runtime::EagerRuntime;
-use super::tape::{self, Derivative, Edge, Kind, Node, Tape, concrete, linearize, lock};
+use super::tape::{self, Derivative, Edge, Kind, Node, Tape, concrete, linearize};
 use super::tensor::EagerTensor;
 use crate::tensor::Order;
-use cotangent_core::transform::{LinearProgram, Lv, Operand};
+use cotangent_core::transform::{LinearProgram, Operand};
 use cotangent_core::{Code, Emit, Env, Loc, Val};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -52,38 +52,97 @@ impl BackwardOptions {
 pub(super) type Slots = SmallVec<[(u32, Value); 1]>;
 
 /// A node of the part of a tape that something depends on.
-struct Reached {
-    node: Arc<Node>,
-    /// How often nodes of that part refer to it.
+struct Visit<'t> {
+    node: &'t Arc<Node>,
+    /// How many seeds and nodes of that part refer to it.
     references: usize,
+    /// Where the nodes of its inputs stand in [`Part::inputs`].
+    inputs: usize,
 }
 
-/// All nodes that these tangents depend on, the last recorded first; an error if one was released.
-fn reach<'a>(roots: impl Iterator<Item = &'a Edge>) -> Result<Vec<Reached>> {
-    let mut at: FxHashMap<u64, usize> = FxHashMap::default();
-    let mut nodes: Vec<Reached> = Vec::new();
-    for root in roots {
-        at.entry(root.node.id).or_insert_with(|| {
-            nodes.push(Reached { node: root.node.clone(), references: 0 });
-            nodes.len() - 1
+/// The part of a tape that something depends on.
+#[derive(Default)]
+struct Part<'t> {
+    nodes: Vec<Visit<'t>>,
+    /// The nodes of all inputs, by index.
+    inputs: Vec<u32>,
+    /// Nodes by index, the last recorded first.
+    order: Vec<u32>,
+}
+
+impl<'t> Part<'t> {
+    /// What these tangents depend on, whose nodes come first; an error if a node was released.
+    fn of(roots: impl Iterator<Item = &'t Edge>) -> Result<Part<'t>> {
+        let mut part = Part::default();
+        let mut at: FxHashMap<u64, u32> = FxHashMap::with_capacity_and_hasher(28, Default::default());
+        for e in roots {
+            part.meet(&mut at, e);
+        }
+        let mut next = 0;
+        while let Some(visit) = part.nodes.get_mut(next) {
+            visit.inputs = part.inputs.len();
+            let node = visit.node;
+            if node.released() {
+                return Err(Error::GraphFreed { op: node.name().to_owned() });
+            }
+            for e in &node.inputs {
+                let i = part.meet(&mut at, e);
+                part.inputs.push(i);
+            }
+            next += 1;
+        }
+        part.order = (0..part.nodes.len() as u32).collect();
+        let nodes = &part.nodes;
+        part.order.sort_unstable_by_key(|&i| std::cmp::Reverse(nodes[i as usize].node.id));
+        Ok(part)
+    }
+
+    /// The index of an edge's node.
+    fn meet(&mut self, at: &mut FxHashMap<u64, u32>, e: &'t Edge) -> u32 {
+        let i = *at.entry(e.node.id).or_insert_with(|| {
+            self.nodes.push(Visit { node: &e.node, references: 0, inputs: 0 });
+            self.nodes.len() as u32 - 1
         });
+        self.nodes[i as usize].references += 1;
+        i
     }
-    let mut next = 0;
-    while let Some(node) = nodes.get(next).map(|r| r.node.clone()) {
-        if node.released() {
-            return Err(Error::GraphFreed { op: node.name().to_owned() });
-        }
-        for e in &node.inputs {
-            let i = *at.entry(e.node.id).or_insert_with(|| {
-                nodes.push(Reached { node: e.node.clone(), references: 0 });
-                nodes.len() - 1
+}
+
+/// Cotangents of nodes by index. Few nodes have any at a time, so those that are through make room for others.
+#[derive(Default)]
+struct Pending {
+    place: Vec<u32>,
+    slots: Vec<Slots>,
+    free: Vec<u32>,
+}
+
+impl Pending {
+    const NONE: u32 = u32::MAX;
+
+    fn of(nodes: usize) -> Pending {
+        Pending { place: vec![Pending::NONE; nodes], ..Pending::default() }
+    }
+
+    fn slots(&mut self, node: u32) -> &mut Slots {
+        let place = &mut self.place[node as usize];
+        if *place == Pending::NONE {
+            *place = self.free.pop().unwrap_or_else(|| {
+                self.slots.push(Slots::new());
+                self.slots.len() as u32 - 1
             });
-            nodes[i].references += 1;
         }
-        next += 1;
+        &mut self.slots[*place as usize]
     }
-    nodes.sort_unstable_by_key(|r| std::cmp::Reverse(r.node.id));
-    Ok(nodes)
+
+    /// Takes the cotangents of a node, if there are any, for those of the last one.
+    fn take(&mut self, node: u32, into: &mut Slots) {
+        into.clear();
+        let place = std::mem::replace(&mut self.place[node as usize], Pending::NONE);
+        if let Some(slots) = self.slots.get_mut(place as usize) {
+            std::mem::swap(slots, into);
+            self.free.push(place);
+        }
+    }
 }
 
 /// `old + v`; over `old` if nobody else has it and nothing is recorded.
@@ -115,27 +174,35 @@ pub(super) fn pull(
 ) -> Result<()> {
     let track = options.create_graph;
     let keep = options.keep_graph || track;
-    let nodes = reach(seeds.iter().map(|s| &s.0))?;
-    let mut pending: FxHashMap<u64, Slots> = FxHashMap::default();
-    for (e, v) in seeds {
-        add(rt, pending.entry(e.node.id).or_default(), e.slot, v, track)?;
+    let (seeds, values): (Vec<Edge>, Vec<Value>) = seeds.into_iter().unzip();
+    let part = Part::of(seeds.iter())?;
+    let mut pending = Pending::of(part.nodes.len());
+    for (e, v) in seeds.iter().zip(values) {
+        let i = part.nodes.iter().position(|visit| visit.node.id == e.node.id).expect("roots are met first");
+        add(rt, pending.slots(i as u32), e.slot, v, track)?;
     }
-    for Reached { node, references } in &nodes {
-        let released = match &node.kind {
-            Kind::Op { tape, .. } if !keep => lock(tape).take(),
-            Kind::Op { tape, .. } => lock(tape).clone(),
-            Kind::Leaf { .. } => None,
-        };
-        let Some(mut slots) = pending.remove(&node.id) else { continue };
-        run_hooks(rt, node, &mut slots)?;
-        sink(node, &slots, Arc::strong_count(node) > references + 1);
-        let Kind::Op { derivative, loc, .. } = &node.kind else { continue };
-        let name = derivative.op.name();
-        let Some(tape) = released else { return Err(Error::GraphFreed { op: name.to_owned() }) };
-        pull_node(rt, node, (derivative, &tape, *loc), slots, track, &mut pending).map_err(|e| match e {
-            Error::Core(e) => Error::Core(e.at(*loc).note(format!("in the derivative of `{name}`"))),
-            e => e,
-        })?;
+    let mut slots = Slots::new();
+    for &i in &part.order {
+        let Visit { node, references, inputs } = part.nodes[i as usize];
+        pending.take(i, &mut slots);
+        if !slots.is_empty() {
+            run_hooks(rt, node, &mut slots)?;
+            sink(node, &slots, Arc::strong_count(node) > references);
+        }
+        let Kind::Op { derivative, loc, tape: saved } = &node.kind else { continue };
+        let mut tape = saved.get();
+        if !slots.is_empty() {
+            let Some(tape) = &*tape else { return Err(Error::GraphFreed { op: node.name().to_owned() }) };
+            let mut give =
+                |k: usize, v: Value| add(rt, pending.slots(part.inputs[inputs + k]), node.inputs[k].slot, v, track);
+            pull_node(rt, node, (derivative, tape, *loc), &slots, track, &mut give).map_err(|e| match e {
+                Error::Core(e) => Error::Core(e.at(*loc).note(format!("in the derivative of `{}`", node.name()))),
+                e => e,
+            })?;
+        }
+        if !keep {
+            saved.release(&mut tape);
+        }
     }
     Ok(())
 }
@@ -181,39 +248,34 @@ fn emitter<'r>(
     Ok((program, exec))
 }
 
+/// Pulls the cotangents of a node back; `give` gets those of its inputs.
 fn pull_node(
     rt: &Arc<EagerRuntime>,
     node: &Arc<Node>,
     (derivative, tape, loc): (&Derivative, &Tape, Loc),
-    slots: Slots,
+    slots: &Slots,
     track: bool,
-    pending: &mut FxHashMap<u64, Slots>,
+    give: &mut dyn FnMut(usize, Value) -> Result<()>,
 ) -> Result<()> {
-    if !track && !rt.is_watched() {
-        let at: SmallVec<[u32; 1]> = slots.iter().map(|s| s.0).collect();
-        if let Some(pullback) = derivative.pullback(rt, &at) {
-            let back = pullback.run(&tape.saved, slots.into_iter().map(|s| s.1.tensor))?;
-            for (k, tensor) in back {
-                let to = &node.inputs[k];
-                let ty = derivative.program.ty(Lv::from_index(k)).clone();
-                let v = Value { tensor, ty, order: Order::RowMajor, edge: None };
-                add(rt, pending.entry(to.node.id).or_default(), to.slot, v, false)?;
-            }
-            return Ok(());
-        }
+    if !track
+        && !rt.is_watched()
+        && let Some(pullback) = derivative.pullback(rt, slots.iter().map(|s| s.0))
+    {
+        return pullback.run(&tape.saved, slots.iter().map(|s| &s.1.tensor), &mut |k, tensor| {
+            give(k, Value::new(tensor, Order::RowMajor))
+        });
     }
     let (again, exec) = emitter(rt, node, (derivative, tape, loc), track)?;
     let program = again.as_ref().unwrap_or(&derivative.program);
     let mut ct: SmallVec<[Option<Val>; 8]> = smallvec::smallvec![None; program.len()];
     for (slot, v) in slots {
-        if let Some(c) = ct.get_mut(slot as usize) {
-            *c = Some(exec.push(Held::new(v)));
+        if let Some(c) = ct.get_mut(*slot as usize) {
+            *c = Some(exec.push(Held::new(v.clone())));
         }
     }
     tape::transpose(&exec, program, derivative.inputs, &mut ct, &tape.env, &|v| v, &mut |l, v| {
         let Some(v) = exec.get(v) else { return Ok(()) };
-        let to = &node.inputs[l.index()];
-        add(rt, pending.entry(to.node.id).or_default(), to.slot, v, track)
+        give(l.index(), v)
     })?;
     match exec.take_error() {
         Some(e) => Err(e.into()),
@@ -235,15 +297,18 @@ pub(super) fn push(
     let find = |known: &FxHashMap<u64, Slots>, e: &Edge| {
         known.get(&e.node.id).and_then(|s| s.iter().find(|s| s.0 == e.slot)).map(|s| s.1.clone())
     };
-    for Reached { node, .. } in reach(outs.iter())?.iter().rev() {
+    let part = Part::of(outs.iter())?;
+    for &i in part.order.iter().rev() {
+        let node = part.nodes[i as usize].node;
         let Kind::Op { derivative, loc, tape } = &node.kind else { continue };
         let tangents: SmallVec<[Option<Value>; 4]> = node.inputs.iter().map(|e| find(&known, e)).collect();
         if tangents.iter().all(Option::is_none) {
             continue;
         }
         let name = derivative.op.name();
-        let Some(tape) = lock(tape).clone() else { return Err(Error::GraphFreed { op: name.to_owned() }) };
-        let (again, exec) = emitter(rt, node, (derivative, &tape, *loc), track)?;
+        let tape = tape.get();
+        let Some(tape) = &*tape else { return Err(Error::GraphFreed { op: name.to_owned() }) };
+        let (again, exec) = emitter(rt, node, (derivative, tape, *loc), track)?;
         let program = again.as_ref().unwrap_or(&derivative.program);
         let cx: &dyn Emit = &exec;
         let mut map: Vec<Option<Val>> = vec![None; program.len()];

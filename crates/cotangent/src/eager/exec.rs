@@ -8,13 +8,14 @@ use cotangent_core::{Array, DType, Emit, Env, Error, Loc, Op, Scalar, Sym, Type,
 use cotangent_core::{Vals, ops::Unary};
 use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
+use std::sync::OnceLock;
 
 /// A tensor, the order its elements are listed in, and its tangent in the tape if it is tracked.
 #[derive(Clone)]
 pub(super) struct Value {
     pub tensor: cotangent_cpu::Tensor,
-    /// The tensor's, shared by values of one shape: rules ask for it all the time.
-    pub ty: Type,
+    /// The tensor's, once a rule has asked: most are never asked.
+    pub ty: OnceLock<Type>,
     pub order: Order,
     pub edge: Option<Edge>,
 }
@@ -22,17 +23,12 @@ pub(super) struct Value {
 impl Value {
     /// A value that tracks no gradient.
     pub fn new(tensor: cotangent_cpu::Tensor, order: Order) -> Value {
-        Value { ty: tensor.ty(), tensor, order, edge: None }
+        Value { tensor, ty: OnceLock::new(), order, edge: None }
     }
 
-    /// As [`Value::new`], where one of some values may have the type already.
-    pub fn like(tensor: cotangent_cpu::Tensor, order: Order, others: &[Type]) -> Value {
-        let same = |t: &&Type| {
-            let mut axes = t.shape.iter().zip(tensor.shape());
-            t.dtype == tensor.dtype() && t.rank() == tensor.shape().len() && axes.all(|(d, &n)| d.is(n))
-        };
-        let ty = others.iter().find(same).cloned();
-        Value { ty: ty.unwrap_or_else(|| tensor.ty()), tensor, order, edge: None }
+    /// Element type and shape.
+    pub fn ty(&self) -> &Type {
+        self.ty.get_or_init(|| self.tensor.ty())
     }
 
     pub fn rank(&self) -> usize {
@@ -158,7 +154,7 @@ impl Emit for Exec<'_> {
     fn ty(&self, v: Val) -> Type {
         let s = self.state.borrow();
         match s.values.get(v.index()) {
-            Some(Held { value: Some(v), .. }) => v.ty.clone(),
+            Some(Held { value: Some(v), .. }) => v.ty().clone(),
             _ => Type::scalar(DType::F64),
         }
     }

@@ -7,6 +7,7 @@ use cotangent_core::ops::{
     Binary, BroadcastInDim, Compare, Comparison, Convert, DotGeneral, Reduce, Reduction, Reshape, Transpose, Unary,
 };
 use cotangent_core::{Code, DType, Emit, Op, Val};
+use smallvec::SmallVec;
 use std::ops::{Add, Div, Mul, Neg, Range, Sub};
 
 /// The shape of an elementwise result by NumPy's rule.
@@ -54,7 +55,7 @@ impl EagerTensor {
         let v = self.value()?;
         let dims: Vec<usize> = Vec::new();
         let tensor = number(v.tensor.dtype(), c).broadcast(v.tensor.shape(), &dims)?;
-        Ok(Value { tensor, ty: v.ty.clone(), order: v.order, edge: None })
+        Ok(Value::new(tensor, v.order))
     }
 
     #[track_caller]
@@ -74,14 +75,14 @@ impl EagerTensor {
         }
     }
 
-    fn all_axes(&self) -> Vec<usize> {
+    fn all_axes(&self) -> SmallVec<[usize; 4]> {
         (0..self.rank()).collect()
     }
 
     #[track_caller]
     fn reduce(&self, op: Reduction, axes: &[usize]) -> Result<EagerTensor> {
         self.check_axes(axes)?;
-        let mut axes = axes.to_vec();
+        let mut axes: SmallVec<[usize; 4]> = axes.into();
         axes.sort_unstable();
         let stable = op == Reduction::Sum && self.runtime().session().numerics().stable;
         self.one(Reduce::new(op, &axes, stable), &[self.value()?])

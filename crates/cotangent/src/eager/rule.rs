@@ -8,102 +8,223 @@
 //! operations that [`Exec`](super::exec::Exec) would run one by one, in the same order, so the bits are the same.
 //!
 //! An operation is made ready when it is seen the second time; only those that compare as they are
-//! ([`Plain`](cotangent_core::ops::Plain)), and whose rules write nothing that is decided while running.
+//! ([`Plain`](cotangent_core::ops::Plain)), and whose rules write nothing that is decided while running. Every thread has
+//! the rules at hand that it used last, so it neither locks nor counts references to find one again.
 
+use super::error;
 use super::exec::{Value, Values};
 use super::runtime::EagerRuntime;
-use super::tape::{Derivative, Edge, Kept, Kind, Node, Origin, Source, Tape, lock, order_of, transpose};
+use super::tape::{
+    Derivative, Edge, Kept, Kind, Node, Origin, Saved, Source, Tape, lock, next_id, order_of, transpose,
+};
 use crate::tensor::Order;
-use cotangent_core::ops::Unary;
+use cotangent_core::ops::{Plain, Unary};
 use cotangent_core::transform::{Lin, LinearProgram, Lv, Operand};
-use cotangent_core::{Builder, Emit, Env, Function, Loc, Op, Result, Type, Val};
+use cotangent_core::{Builder, DType, Emit, Env, Function, Loc, Op, Result, Type, Val};
+use cotangent_cpu::tensor::Extents;
 use cotangent_cpu::{Program, Tensor};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use smallvec::SmallVec;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// More rules than this are forgotten together.
 const MOST: usize = 4096;
 
+/// How many rules a thread has at hand.
+const RECENT: usize = 64;
+
+thread_local! {
+    /// Rules by hash. One that runs is taken out, so none is borrowed.
+    static AT_HAND: [Cell<Option<Arc<Rule>>>; RECENT] = const { [const { Cell::new(None) }; RECENT] };
+}
+
 /// The rules of a runtime.
-#[derive(Default)]
 pub(super) struct Rules {
+    /// Another one after all were forgotten; no other runtime has it.
+    epoch: AtomicU64,
+    table: Mutex<Table>,
+}
+
+#[derive(Default)]
+struct Table {
     ready: FxHashMap<u64, SmallVec<[Arc<Rule>; 1]>>,
     seen: FxHashSet<u64>,
 }
 
 /// An operation for operands of some types and orders, of which some are tracked.
-pub(super) struct Rule {
+struct Rule {
+    epoch: u64,
     op: Op,
-    operands: SmallVec<[(Type, Order, bool); 2]>,
+    operands: SmallVec<[Form; 2]>,
     /// What runs, unless the operation has to run step by step.
     ready: Option<Ready>,
 }
 
+/// What a rule knows of an operand.
+struct Form {
+    dtype: DType,
+    shape: Extents,
+    order: Order,
+    tracked: bool,
+}
+
 struct Ready {
     forward: Program,
-    /// The types of the results, and the linear values that are their tangents.
-    results: SmallVec<[(Type, Option<u32>); 1]>,
+    /// The linear values that are the tangents of the results.
+    results: SmallVec<[Option<u32>; 1]>,
     order: Order,
     derivative: Option<Arc<Derivative>>,
 }
 
 /// Pulls cotangents of some linear values back to the inputs of a node.
 pub(super) struct Pullback {
-    program: Program,
-    /// The input that each result belongs to, in the order in which they are to be added.
-    to: SmallVec<[u32; 2]>,
+    /// What is to be computed, if anything is.
+    program: Option<Program>,
+    /// Inputs with the cotangents that belong to them, in the order in which they are to be added.
+    to: SmallVec<[(u32, Back); 2]>,
+}
+
+/// A cotangent of an input.
+enum Back {
+    /// The next result of the program.
+    Computed,
+    /// One that was given, as it is.
+    Given(usize),
+}
+
+/// Pullbacks of a derivative by the linear values that have cotangents: a list that only grows.
+#[derive(Default)]
+pub(super) struct Pullbacks(OnceLock<Box<Known>>);
+
+struct Known {
+    slots: SmallVec<[u32; 1]>,
+    /// `None`: step by step.
+    pullback: Option<Pullback>,
+    next: Pullbacks,
 }
 
 impl Pullback {
-    /// Cotangents with the inputs they belong to.
-    pub fn run(&self, saved: &[Tensor], cts: impl Iterator<Item = Tensor>) -> Result<SmallVec<[(usize, Tensor); 2]>> {
-        let cts: SmallVec<[Tensor; 1]> = cts.collect();
-        let x: SmallVec<[&Tensor; 4]> = saved.iter().chain(&cts).collect();
-        let y = self.program.run_refs(x.iter().copied())?;
-        Ok(self.to.iter().map(|&to| to as usize).zip(y).collect())
+    /// Gives cotangents with the inputs they belong to.
+    pub fn run<'t>(
+        &self,
+        saved: &'t [Tensor],
+        cts: impl Iterator<Item = &'t Tensor>,
+        give: &mut dyn FnMut(usize, Tensor) -> error::Result<()>,
+    ) -> error::Result<()> {
+        let mut x: SmallVec<[&Tensor; 6]> = SmallVec::new();
+        saved.iter().for_each(|t| x.push(t));
+        cts.for_each(|t| x.push(t));
+        let (mut to, mut done) = (self.to.as_slice(), Ok(()));
+        // Up to the next one that is computed.
+        let mut pass = |mut computed: Option<Tensor>| {
+            while let ([(k, back), rest @ ..], Ok(())) = (to, &done) {
+                let ct = match back {
+                    Back::Given(i) => x[saved.len() + i].clone(),
+                    Back::Computed => match computed.take() {
+                        Some(ct) => ct,
+                        None => return,
+                    },
+                };
+                done = give(*k as usize, ct);
+                to = rest;
+            }
+        };
+        if let Some(program) = &self.program {
+            program.run_each(&x, |ct| pass(Some(ct)))?;
+        }
+        pass(None);
+        done
+    }
+}
+
+impl Default for Rules {
+    fn default() -> Rules {
+        Rules { epoch: next_id().into(), table: Mutex::default() }
     }
 }
 
 impl Rules {
-    /// The rule of an operation on these operands, if it was seen before.
-    pub fn get(&mut self, rt: &EagerRuntime, op: &Op, x: &[&Value], tracked: bool) -> Option<Arc<Rule>> {
+    /// Forgets them.
+    pub fn clear(&self) {
+        self.epoch.store(next_id(), Ordering::Release);
+        *lock(&self.table) = Table::default();
+    }
+
+    /// Runs an operation, and records it if operands are tracked; `None` if it has to run step by step.
+    pub fn run(
+        &self,
+        (rt, op): (&EagerRuntime, &Op),
+        x: &[&Value],
+        tracked: bool,
+        loc: Loc,
+        y: &mut Values,
+    ) -> Option<Result<()>> {
         let plain = op.plain()?;
         let mut h = FxHasher::default();
         plain.hash(&mut h);
         for v in x {
-            (&v.ty, v.order, tracked && v.edge.is_some()).hash(&mut h);
+            let of =
+                (v.tensor.dtype() as usize) << 2 | (v.order as usize) << 1 | usize::from(tracked && v.edge.is_some());
+            h.write_usize(of);
+            v.tensor.shape().iter().for_each(|&n| h.write_usize(n));
         }
-        let hash = h.finish();
-        let same = |r: &&Arc<Rule>| {
-            let fits = |(a, v): (&(Type, Order, bool), &&Value)| {
-                a.2 == (tracked && v.edge.is_some()) && a.1 == v.order && a.0 == v.ty
-            };
-            r.operands.len() == x.len() && r.operands.iter().zip(x).all(fits) && r.op.plain() == Some(plain)
+        let (hash, epoch) = (h.finish(), self.epoch.load(Ordering::Acquire));
+        let place = hash as usize % RECENT;
+        let at_hand = AT_HAND.try_with(|rules| rules[place].take()).ok().flatten();
+        let rule = match at_hand.filter(|rule| rule.epoch == epoch && rule.fits(plain, x, tracked)) {
+            Some(rule) => rule,
+            None => self.find(rt, (op, plain), x, tracked, (hash, epoch))?,
         };
-        if let Some(rule) = self.ready.get(&hash).and_then(|all| all.iter().find(same)) {
+        let done = rule.ready.as_ref().map(|ready| ready.run(x, loc, y));
+        // While a thread ends it has no rules at hand.
+        let _ = AT_HAND.try_with(|rules| rules[place].set(Some(rule)));
+        done
+    }
+
+    /// The rule of an operation, if it was seen before.
+    fn find(
+        &self,
+        rt: &EagerRuntime,
+        (op, plain): (&Op, Plain<'_>),
+        x: &[&Value],
+        tracked: bool,
+        (hash, epoch): (u64, u64),
+    ) -> Option<Arc<Rule>> {
+        let mut table = lock(&self.table);
+        if let Some(rule) = table.ready.get(&hash).and_then(|all| all.iter().find(|r| r.fits(plain, x, tracked))) {
             return Some(rule.clone());
         }
-        if self.seen.len() >= MOST {
-            *self = Rules::default();
+        if table.seen.len() >= MOST {
+            *table = Table::default();
         }
-        if self.seen.insert(hash) {
+        if table.seen.insert(hash) {
             return None;
         }
-        let operands = x.iter().map(|v| (v.ty.clone(), v.order, tracked && v.edge.is_some())).collect();
-        let ready = Ready::new(rt, op, x, tracked);
-        let rule = Arc::new(Rule { op: op.clone(), operands, ready });
-        self.ready.entry(hash).or_default().push(rule.clone());
+        let form = |v: &&Value| Form {
+            dtype: v.tensor.dtype(),
+            shape: v.tensor.shape().into(),
+            order: v.order,
+            tracked: tracked && v.edge.is_some(),
+        };
+        let (operands, ready) = (x.iter().map(form).collect(), Ready::new(rt, op, x, tracked));
+        let rule = Arc::new(Rule { epoch, op: op.clone(), operands, ready });
+        table.ready.entry(hash).or_default().push(rule.clone());
         Some(rule)
     }
 }
 
 impl Rule {
-    /// Runs the operation, and records it if operands are tracked; `None` if it has to run step by step.
-    pub fn run(&self, x: &[&Value], loc: Loc) -> Option<Result<Values>> {
-        self.ready.as_ref().map(|ready| ready.run(x, loc))
+    /// Whether it is the rule of this operation on these operands.
+    fn fits(&self, plain: Plain<'_>, x: &[&Value], tracked: bool) -> bool {
+        let fits = |(a, v): (&Form, &&Value)| {
+            let (dtype, shape) = (v.tensor.dtype(), v.tensor.shape());
+            let same = a.dtype == dtype && a.order == v.order && a.tracked == (tracked && v.edge.is_some());
+            same && a.shape.len() == shape.len() && a.shape.iter().zip(shape).all(|(a, b)| a == b)
+        };
+        self.operands.len() == x.len() && self.operands.iter().zip(x).all(fits) && self.op.plain() == Some(plain)
     }
 }
 
@@ -118,10 +239,12 @@ impl Ready {
     fn new(rt: &EagerRuntime, op: &Op, x: &[&Value], tracked: bool) -> Option<Ready> {
         let order = order_of(x.iter().copied());
         let b = Builder::new(op.name(), rt.session().clone());
-        let params: SmallVec<[Val; 4]> = x.iter().map(|v| b.param(v.ty.clone(), None)).collect();
+        let params: SmallVec<[Val; 4]> = x.iter().map(|v| b.param(v.ty().clone(), None)).collect();
         let program = RefCell::new(LinearProgram::default());
-        let t: SmallVec<[Option<Lv>; 4]> =
-            x.iter().map(|v| (tracked && v.edge.is_some()).then(|| program.borrow_mut().input(v.ty.clone()))).collect();
+        let t: SmallVec<[Option<Lv>; 4]> = x
+            .iter()
+            .map(|v| (tracked && v.edge.is_some()).then(|| program.borrow_mut().input(v.ty().clone())))
+            .collect();
         let origin = |k: usize| t[k].map_or(Origin::None, |l| Origin::Input(l.index()));
         let inputs = t.iter().flatten().count();
         let (results, tangents) = match tracked {
@@ -180,7 +303,7 @@ impl Ready {
             let kept = |(k, v): (usize, &&Value)| Kept {
                 at: k,
                 source: Source::Operand(k),
-                ty: v.ty.clone(),
+                ty: v.ty().clone(),
                 order: v.order,
                 origin: origin(k),
             };
@@ -189,26 +312,39 @@ impl Ready {
         let forward = rt.compile(Arc::new(forward)).ok()?;
         let derivative = derived.then(|| Arc::new(Derivative::new(op.clone(), program, inputs, kept, again, true)));
         let slots = tangents.iter().map(|t| t.map(|l| l.index() as u32));
-        Some(Ready { forward, results: types.into_iter().zip(slots).collect(), order, derivative })
+        Some(Ready { forward, results: slots.collect(), order, derivative })
     }
 
-    fn run(&self, x: &[&Value], loc: Loc) -> Result<Values> {
-        let y = self.forward.run_refs(x.iter().map(|v| &v.tensor))?;
-        let node = self.derivative.as_ref().map(|derivative| {
-            let inputs: SmallVec<[Edge; 2]> = x.iter().filter_map(|v| v.edge.clone()).collect();
-            let saved = derivative.sources().filter_map(|source| match source {
-                Source::Operand(k) => Some(x[*k].tensor.clone()),
-                Source::Result(k) => Some(y[*k].clone()),
-                Source::Fixed(_) => None,
-            });
-            let tape = Tape { saved: saved.collect(), env: Env::default() };
-            Node::new(inputs, Kind::Op { derivative: derivative.clone(), loc, tape: Some(tape).into() })
-        });
-        let value = |(tensor, (ty, slot)): (Tensor, &(Type, Option<u32>))| {
-            let edge = node.as_ref().zip(*slot).map(|(node, slot)| node.edge(slot));
-            Value { tensor, ty: ty.clone(), order: self.order, edge }
-        };
-        Ok(y.into_iter().zip(&self.results).map(value).collect())
+    fn run(&self, x: &[&Value], loc: Loc, y: &mut Values) -> Result<()> {
+        let tensors: SmallVec<[&Tensor; 4]> = x.iter().map(|v| &v.tensor).collect();
+        let mut others: SmallVec<[Tensor; 1]> = SmallVec::new();
+        self.forward.run_each(&tensors, |tensor| match self.results.get(y.len()) {
+            Some(_) => y.push(Value::new(tensor, self.order)),
+            None => others.push(tensor),
+        })?;
+        let Some(derivative) = &self.derivative else { return Ok(()) };
+        let mut inputs: SmallVec<[Edge; 2]> = SmallVec::new();
+        for v in x {
+            if let Some(e) = &v.edge {
+                inputs.push(e.clone());
+            }
+        }
+        let mut saved: SmallVec<[Tensor; 2]> = SmallVec::new();
+        for source in derivative.sources() {
+            match source {
+                Source::Operand(k) => saved.push(x[*k].tensor.clone()),
+                Source::Result(k) => saved.push(y.get(*k).map_or_else(|| &others[k - y.len()], |v| &v.tensor).clone()),
+                Source::Fixed(_) => {}
+            }
+        }
+        let tape = Saved::new(Tape { saved, env: Env::default() });
+        let mut node = Some(Node::new(inputs, Kind::Op { derivative: derivative.clone(), loc, tape }));
+        let count = y.len();
+        for (k, (v, slot)) in y.iter_mut().zip(&self.results).enumerate() {
+            let node = if k + 1 < count { node.clone() } else { node.take() };
+            v.edge = slot.and_then(|slot| Some(node?.edge(slot)));
+        }
+        Ok(())
     }
 }
 
@@ -228,18 +364,23 @@ fn depending(f: &Function, t: &[Option<Lv>]) -> Vec<bool> {
 }
 
 impl Derivative {
-    /// The program that pulls cotangents in these slots back; `None` if that has to be done step by step.
-    pub fn pullback(&self, rt: &EagerRuntime, slots: &[u32]) -> Option<Arc<Pullback>> {
+    /// What pulls cotangents in these slots back; `None` if that has to be done step by step.
+    pub fn pullback(&self, rt: &EagerRuntime, slots: impl Iterator<Item = u32> + Clone) -> Option<&Pullback> {
         if !self.reusable {
             return None;
         }
-        let mut known = lock(&self.pullbacks);
-        if let Some((_, found)) = known.iter().find(|(s, _)| s.as_slice() == slots) {
-            return found.clone();
+        let mut list = &self.pullbacks;
+        loop {
+            let known = list.0.get_or_init(|| {
+                let slots: SmallVec<[u32; 1]> = slots.clone().collect();
+                let pullback = self.write_pullback(rt, &slots);
+                Box::new(Known { slots, pullback, next: Pullbacks::default() })
+            });
+            if known.slots.iter().copied().eq(slots.clone()) {
+                return known.pullback.as_ref();
+            }
+            list = &known.next;
         }
-        let made = self.write_pullback(rt, slots).map(Arc::new);
-        known.push((slots.into(), made.clone()));
-        made
     }
 
     fn write_pullback(&self, rt: &EagerRuntime, slots: &[u32]) -> Option<Pullback> {
@@ -256,18 +397,27 @@ impl Derivative {
             b.param(k.ty.clone(), None);
         }
         let mut ct: SmallVec<[Option<Val>; 8]> = smallvec::smallvec![None; self.program.len()];
-        for &slot in slots {
-            ct[slot as usize] = Some(b.param(self.program.ty(Lv::from_index(slot as usize)).clone(), None));
+        let given: SmallVec<[Val; 1]> =
+            slots.iter().map(|&s| b.param(self.program.ty(Lv::from_index(s as usize)).clone(), None)).collect();
+        for (&slot, &v) in slots.iter().zip(&given) {
+            ct[slot as usize] = Some(v);
         }
         let (mut to, mut results) = (SmallVec::new(), Vec::new());
         let residual = |v: Val| values[v.index()];
         transpose(&b, &self.program, self.inputs, &mut ct, &Env::default(), &residual, &mut |l, v| {
-            to.push(l.index() as u32);
-            results.push(v);
+            let back = given.iter().position(|&g| g == v).map_or(Back::Computed, Back::Given);
+            if let Back::Computed = back {
+                results.push(v);
+            }
+            to.push((l.index() as u32, back));
             Ok(())
         })
         .ok()?;
         let f = b.finish(&results).ok()?;
-        is_steady(&f).then(|| rt.compile(Arc::new(f)).ok())?.map(|program| Pullback { program, to })
+        let program = match results.is_empty() {
+            true => None,
+            false => Some(is_steady(&f).then(|| rt.compile(Arc::new(f)).ok())??),
+        };
+        Some(Pullback { program, to })
     }
 }

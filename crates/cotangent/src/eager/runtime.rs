@@ -2,8 +2,8 @@
 
 use super::cache::{EagerCacheStats, ExtensionCacheLimits, ExtensionCaches};
 use super::error::Result;
-use super::exec::{Exec, Held, Helds, Value};
-use super::rule::{Rule, Rules};
+use super::exec::{Exec, Held, Helds};
+use super::rule::Rules;
 use super::tape::{Kind, Node, lock, next_id, no_grad};
 use super::tensor::EagerTensor;
 use crate::AdContext;
@@ -72,7 +72,7 @@ pub struct EagerRuntime {
     session: Session,
     backend: RwLock<CpuBackend>,
     caches: Mutex<ExtensionCaches>,
-    rules: Mutex<Rules>,
+    rules: Rules,
     variables: Mutex<Vec<Weak<Node>>>,
     anomaly: AtomicBool,
     profiling: AtomicBool,
@@ -98,7 +98,7 @@ impl EagerRuntime {
             session: ad.session(),
             backend: RwLock::new(backend),
             caches: Mutex::default(),
-            rules: Mutex::default(),
+            rules: Rules::default(),
             variables: Mutex::default(),
             anomaly: AtomicBool::new(false),
             profiling: AtomicBool::new(std::env::var_os(PROFILE_VARIABLE).is_some_and(|v| v != "0")),
@@ -175,9 +175,8 @@ impl EagerRuntime {
         Ok(y.iter().filter_map(|&v| exec.get(v)).map(|v| EagerTensor::from_value(v, self)).collect())
     }
 
-    /// The operation made ready, unless it has to run step by step.
-    pub(super) fn rule(&self, op: &Op, x: &[&Value], tracked: bool) -> Option<Arc<Rule>> {
-        if self.is_watched() { None } else { lock(&self.rules).get(self, op, x, tracked) }
+    pub(super) fn rules(&self) -> &Rules {
+        &self.rules
     }
 
     /// The program of a function on the backend.
@@ -257,8 +256,9 @@ impl EagerRuntime {
 
     /// Lets `f` use the backend.
     pub fn with_backend_mut<R>(&self, f: impl FnOnce(&mut CpuBackend) -> R) -> Result<R> {
-        *lock(&self.rules) = Rules::default();
-        Ok(f(&mut self.backend.write().unwrap_or_else(PoisonError::into_inner)))
+        let y = f(&mut self.backend.write().unwrap_or_else(PoisonError::into_inner));
+        self.rules.clear();
+        Ok(y)
     }
 
     /// Waits until everything submitted has run; on the processor nothing is left to wait for.
@@ -273,7 +273,7 @@ impl EagerRuntime {
 
     /// Forgets everything cached.
     pub fn clear_caches(&self) -> Result<()> {
-        *lock(&self.rules) = Rules::default();
+        self.rules.clear();
         self.clear_extension_caches()
     }
 

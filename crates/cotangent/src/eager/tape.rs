@@ -6,7 +6,7 @@
 //! lives as long as a tensor that was computed with it. Nothing recurses over it.
 
 use super::exec::{Exec, Held, Helds, Inputs, Value, Values};
-use super::rule::Pullback;
+use super::rule::Pullbacks;
 use super::runtime::EagerRuntime;
 use super::tensor::EagerTensor;
 use crate::tensor::Order;
@@ -16,8 +16,8 @@ use cotangent_cpu::Tensor;
 use cotangent_cpu::kernel::Operands;
 use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// A number that no other call gets: nodes in the order they were recorded, runtimes, symbols.
 pub(super) fn next_id() -> u64 {
@@ -78,14 +78,41 @@ pub(super) struct Node {
     /// Where the tangents of its operands come from: the inputs of its program, in order.
     pub inputs: SmallVec<[Edge; 2]>,
     pub kind: Kind,
-    hooks: Mutex<Vec<(u32, Hook)>>,
+    /// Made for the first one: few nodes have any.
+    hooks: OnceLock<Box<Hooks>>,
 }
+
+type Hooks = Mutex<Vec<(u32, Hook)>>;
 
 pub(super) enum Kind {
     /// A variable, with its gradient so far.
     Leaf { grad: Mutex<Option<Value>> },
     /// An operation: what `backward` needs, until it is released.
-    Op { derivative: Arc<Derivative>, loc: Loc, tape: Mutex<Option<Tape>> },
+    Op { derivative: Arc<Derivative>, loc: Loc, tape: Saved },
+}
+
+/// What a node keeps for `backward`, until it is released.
+pub(super) struct Saved {
+    tape: Mutex<Option<Tape>>,
+    /// Whether it was taken: nodes are asked far more often than they are taken from.
+    released: AtomicBool,
+}
+
+impl Saved {
+    pub fn new(tape: Tape) -> Saved {
+        Saved { tape: Mutex::new(Some(tape)), released: AtomicBool::new(false) }
+    }
+
+    /// What is kept, unless it was released.
+    pub fn get(&self) -> MutexGuard<'_, Option<Tape>> {
+        lock(&self.tape)
+    }
+
+    /// Lets it go.
+    pub fn release(&self, tape: &mut Option<Tape>) {
+        self.released.store(true, Ordering::Release);
+        *tape = None;
+    }
 }
 
 /// The derivative of an operation: at any point, for a rule that is used again.
@@ -101,12 +128,11 @@ pub(super) struct Derivative {
     pub again: Option<Vec<Kept>>,
     /// Other points will follow.
     pub reusable: bool,
-    /// Programs by the linear values that have cotangents; `None`: there is none.
-    pub pullbacks: Mutex<Vec<(SmallVec<[u32; 1]>, Option<Arc<Pullback>>)>>,
+    /// Programs by the linear values that have cotangents.
+    pub pullbacks: Pullbacks,
 }
 
 /// The derivative at one point.
-#[derive(Clone)]
 pub(super) struct Tape {
     /// What is [kept](Derivative::kept), then the operands if they are; without what is fixed.
     pub saved: SmallVec<[Tensor; 2]>,
@@ -149,9 +175,9 @@ impl Kept {
         let edge = node.and_then(|node| match self.origin {
             Origin::None => None,
             Origin::Input(k) => Some(node.inputs[k].clone()),
-            Origin::Result(slot) => Some(node.edge(slot)),
+            Origin::Result(slot) => Some(node.clone().edge(slot)),
         });
-        Value { tensor, ty: self.ty.clone(), order: self.order, edge }
+        Value { edge, ..Value::new(tensor, self.order) }
     }
 
     fn is_saved(&self) -> bool {
@@ -168,7 +194,7 @@ impl Derivative {
         again: Option<Vec<Kept>>,
         reusable: bool,
     ) -> Derivative {
-        Derivative { op, program, inputs, kept, again, reusable, pullbacks: Mutex::default() }
+        Derivative { op, program, inputs, kept, again, reusable, pullbacks: Pullbacks::default() }
     }
 
     /// Where what a tape holds comes from, in order.
@@ -207,7 +233,7 @@ pub(super) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Node {
     pub fn new(inputs: SmallVec<[Edge; 2]>, kind: Kind) -> Arc<Node> {
-        Arc::new(Node { id: next_id(), inputs, kind, hooks: Mutex::default() })
+        Arc::new(Node { id: next_id(), inputs, kind, hooks: OnceLock::new() })
     }
 
     /// A variable.
@@ -216,10 +242,10 @@ impl Node {
     }
 
     /// The tangent in a slot. One that is an operand's own stays that: nothing is to be done in between.
-    pub fn edge(self: &Arc<Node>, slot: u32) -> Edge {
+    pub fn edge(self: Arc<Node>, slot: u32) -> Edge {
         match self.inputs.get(slot as usize) {
             Some(e) => e.clone(),
-            None => Edge { node: self.clone(), slot },
+            None => Edge { node: self, slot },
         }
     }
 
@@ -237,15 +263,15 @@ impl Node {
 
     /// Whether `backward` can pass, without releasing anything.
     pub fn released(&self) -> bool {
-        matches!(&self.kind, Kind::Op { tape, .. } if lock(tape).is_none())
+        matches!(&self.kind, Kind::Op { tape, .. } if tape.released.load(Ordering::Acquire))
     }
 
     pub fn add_hook(&self, slot: u32, hook: Hook) {
-        lock(&self.hooks).push((slot, hook));
+        lock(self.hooks.get_or_init(Box::default)).push((slot, hook));
     }
 
     pub fn hooks(&self) -> Vec<(u32, Hook)> {
-        lock(&self.hooks).clone()
+        self.hooks.get().map(|hooks| lock(hooks).clone()).unwrap_or_default()
     }
 
     /// Moves the nodes that this one refers to onto a stack.
@@ -279,26 +305,43 @@ pub(super) fn order_of<'v>(x: impl Iterator<Item = &'v Value>) -> Order {
 
 /// Runs an operation, and records it if it may be and an operand is tracked.
 pub(super) fn apply(rt: &EagerRuntime, op: &Op, x: &[&Value], track: bool, loc: Loc, env: &mut Env) -> Result<Values> {
+    let mut y = Values::new();
+    apply_to(rt, op, x, track, loc, env, &mut y)?;
+    Ok(y)
+}
+
+/// As [`apply`], with results where they are wanted.
+pub(super) fn apply_to(
+    rt: &EagerRuntime,
+    op: &Op,
+    x: &[&Value],
+    track: bool,
+    loc: Loc,
+    env: &mut Env,
+    y: &mut Values,
+) -> Result<()> {
     let tracked = track && recording() && x.iter().any(|v| v.edge.is_some());
     if env.is_empty()
-        && let Some(rule) = rt.rule(op, x, tracked)
-        && let Some(y) = rule.run(x, loc)
+        && !rt.is_watched()
+        && let Some(done) = rt.rules().run((rt, op), x, tracked, loc, y)
     {
-        return y;
+        return done;
     }
     let x = x.iter().map(|&v| v.clone()).collect();
-    if tracked { record(rt, op.clone(), x, loc, env) } else { run(rt, op, x, env) }
+    *y = if tracked { record(rt, op.clone(), x, loc, env)? } else { run(rt, op, x, env)? };
+    Ok(())
 }
 
 /// Runs an operation.
 fn run(rt: &EagerRuntime, op: &Op, x: Inputs, env: &mut Env) -> Result<Values> {
     let order = order_of(x.iter());
-    let (tensors, types): (Operands, SmallVec<[Type; 2]>) = x.into_iter().map(|v| (v.tensor, v.ty)).unzip();
+    let types: Option<Vec<Type>> = (!op.binds().is_empty()).then(|| x.iter().map(|v| v.ty().clone()).collect());
+    let tensors: Operands = x.into_iter().map(|v| v.tensor).collect();
     let y = rt.execute(op, tensors, env)?;
-    if !op.binds().is_empty() {
+    if let Some(types) = types {
         bind(op, &types, y.iter(), env)?;
     }
-    Ok(y.into_iter().map(|tensor| Value::like(tensor, order, &types)).collect())
+    Ok(y.into_iter().map(|tensor| Value::new(tensor, order)).collect())
 }
 
 /// Keeps the extents that an operation has decided.
@@ -328,7 +371,7 @@ pub(super) fn linearize(rt: &EagerRuntime, op: &Op, x: Inputs, track: bool, loc:
     let program = RefCell::new(LinearProgram::default());
     let mut t: SmallVec<[Option<Lv>; 4]> = SmallVec::new();
     for v in &x {
-        t.push(v.edge.as_ref().map(|_| program.borrow_mut().input(v.ty.clone())));
+        t.push(v.edge.as_ref().map(|_| program.borrow_mut().input(v.ty().clone())));
     }
     let vals: SmallVec<[Val; 4]> = (0..x.len()).map(Val::from_index).collect();
     let exec = Exec::new(rt, track, x.into_iter().map(Held::new).collect(), env.clone());
@@ -377,7 +420,7 @@ fn record(rt: &EagerRuntime, op: Op, x: Inputs, loc: Loc, env: &mut Env) -> Resu
     }
     if !op.binds().is_empty() {
         let of_x = exec_values.iter().take(origins.len()).filter_map(|h| h.value.as_ref());
-        let types: SmallVec<[Type; 2]> = of_x.map(|v| v.ty.clone()).collect();
+        let types: SmallVec<[Type; 2]> = of_x.map(|v| v.ty().clone()).collect();
         bind(&op, &types, y.iter().map(|v| &v.tensor), env)?;
     }
     if tangents.iter().all(Option::is_none) {
@@ -398,7 +441,7 @@ fn record(rt: &EagerRuntime, op: Op, x: Inputs, loc: Loc, env: &mut Env) -> Resu
     let operand = |k: usize| origins[k].map_or(Origin::None, Origin::Input);
     let kept = |(at, held): (usize, &Held), source: Source, origin: Origin| {
         let v = held.value.as_ref()?;
-        Some((Kept { at, source, ty: v.ty.clone(), order: v.order, origin }, v.tensor.clone()))
+        Some((Kept { at, source, ty: v.ty().clone(), order: v.order, origin }, v.tensor.clone()))
     };
     let (all, mut saved): (Vec<Kept>, SmallVec<[Tensor; 2]>) = exec_values
         .iter()
@@ -421,9 +464,9 @@ fn record(rt: &EagerRuntime, op: Op, x: Inputs, loc: Loc, env: &mut Env) -> Resu
     });
     let derivative = Arc::new(Derivative::new(op, program, inputs.len(), all, again, false));
     let tape = Tape { saved, env: inner };
-    let node = Node::new(inputs, Kind::Op { derivative, loc, tape: Some(tape).into() });
+    let node = Node::new(inputs, Kind::Op { derivative, loc, tape: Saved::new(tape) });
     for (y, t) in y.iter_mut().zip(tangents) {
-        y.edge = t.map(|l| node.edge(l.index() as u32));
+        y.edge = t.map(|l| node.clone().edge(l.index() as u32));
     }
     Ok(y)
 }

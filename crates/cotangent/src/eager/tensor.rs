@@ -2,7 +2,7 @@
 
 use super::backward::{BackwardOptions, pull, push, sum};
 use super::error::{Error, Result};
-use super::exec::{Value, number};
+use super::exec::{Value, Values, number};
 use super::runtime::EagerRuntime;
 use super::tape::{self, Edge, Kind, Node, lock, recording};
 use crate::tensor::{Order, Tensor};
@@ -142,8 +142,10 @@ impl EagerTensor {
     #[track_caller]
     pub(super) fn one(&self, op: impl Into<Op>, x: &[&Value]) -> Result<EagerTensor> {
         let loc = Loc::Rust(Location::caller());
-        let mut y = tape::apply(&self.rt, &op.into(), x, true, loc, &mut Env::default()).map_err(|e| e.at(loc))?;
-        Ok(EagerTensor { value: Ok(y.remove(0)), rt: self.rt.clone() })
+        let mut y = Values::new();
+        tape::apply_to(&self.rt, &op.into(), x, true, loc, &mut Env::default(), &mut y).map_err(|e| e.at(loc))?;
+        let y = y.pop().expect("the operation has one result");
+        Ok(EagerTensor { value: Ok(y), rt: self.rt.clone() })
     }
 
     /// Applies any operation, an extension included: a tensor per result. An operation without operands is
@@ -172,7 +174,7 @@ impl EagerTensor {
 
     /// Element type and shape.
     pub fn ty(&self) -> Result<Type> {
-        Ok(self.value()?.ty.clone())
+        Ok(self.value()?.ty().clone())
     }
 
     /// The order in which its elements are listed.

@@ -1,0 +1,78 @@
+//! Small data that tensors leave and take: where there are few elements, memory for them and for the count of references
+//! costs several times the arithmetic.
+//!
+//! A thread keeps at most [`MOST`] pieces of each length up to [`LONGEST`], of the two types that eager gradients have.
+
+use crate::element::Plain;
+use cotangent_core::{DType, Data};
+use std::cell::RefCell;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// Elements of the longest data that is kept.
+const LONGEST: usize = 32;
+
+/// How many of one length are kept.
+const MOST: usize = 128;
+
+/// Data by length.
+type Lengths<T> = [Vec<Arc<Vec<T>>>; LONGEST + 1];
+
+struct Spare {
+    f64: Lengths<f64>,
+    f32: Lengths<f32>,
+}
+
+thread_local! {
+    static SPARE: RefCell<Spare> =
+        const { RefCell::new(Spare { f64: [const { Vec::new() }; LONGEST + 1], f32: [const { Vec::new() }; LONGEST + 1] }) };
+}
+
+/// Data of `n` elements that nobody else refers to, and where they lie; they are what they were before.
+#[inline]
+pub(crate) fn take(dtype: DType, n: usize) -> Option<(Data, NonNull<u8>)> {
+    fn of<T: Plain>(kept: &mut Vec<Arc<Vec<T>>>, wrap: fn(Arc<Vec<T>>) -> Data) -> Option<(Data, NonNull<u8>)> {
+        let mut data = kept.pop()?;
+        let at = NonNull::from(Arc::get_mut(&mut data)?.as_mut_slice()).cast();
+        Some((wrap(data), at))
+    }
+    if n > LONGEST || !matches!(dtype, DType::F64 | DType::F32) {
+        return None;
+    }
+    let found = SPARE.try_with(|spare| {
+        let spare = &mut *spare.try_borrow_mut().ok()?;
+        match dtype {
+            DType::F64 => of(&mut spare.f64[n], Data::F64),
+            _ => of(&mut spare.f32[n], Data::F32),
+        }
+    });
+    found.ok().flatten()
+}
+
+/// Keeps data that nobody else refers to, if it is short.
+#[inline]
+pub(crate) fn give(data: Data) {
+    fn of<T>(lengths: &mut Lengths<T>, data: Arc<Vec<T>>) {
+        let kept = &mut lengths[data.len()];
+        if kept.len() < MOST {
+            kept.push(data);
+        }
+    }
+    let last = match &data {
+        Data::F64(v) => v.capacity() <= LONGEST && Arc::strong_count(v) == 1,
+        Data::F32(v) => v.capacity() <= LONGEST && Arc::strong_count(v) == 1,
+        _ => false,
+    };
+    if !last {
+        return;
+    }
+    // When the thread ends, it is freed here.
+    let _ = SPARE.try_with(move |spare| {
+        let Ok(mut spare) = spare.try_borrow_mut() else { return };
+        match data {
+            Data::F64(v) => of(&mut spare.f64, v),
+            Data::F32(v) => of(&mut spare.f32, v),
+            _ => {}
+        }
+    });
+}
