@@ -99,7 +99,8 @@ impl Recurrence {
                 let moved = unsafe { code.call(&table, most, stride, lanes) };
                 gradual = asked && met_subnormals();
                 if gradual {
-                    span *= 4;
+                    // Calls that end at rare lanes may be many.
+                    span = span.saturating_mul(4);
                 }
                 for k in 0..self.carries {
                     table[self.consts + k] = table[inputs.len() + k];
