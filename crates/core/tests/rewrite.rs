@@ -106,6 +106,33 @@ fn views_compose() {
 }
 
 #[test]
+fn what_belongs_to_a_row_is_computed_for_the_row() {
+    let ty = Type::new(DType::F64, [3, 4]);
+    // The reduced axis is kept with length 1, and put out again.
+    let f = |cx: &dyn Emit, x: Val| {
+        let s = cx.broadcast_in_dim(cx.reduce_sum(x, &[1]), &[3.into(), 1.into()], &[0]);
+        let number = cx.broadcast_in_dim(cx.full_like(cx.reduce_sum(x, &[0, 1]), 4.0), &[3.into(), 1.into()], &[]);
+        let mean = cx.div(s, number);
+        let y = cx.sub(x, cx.broadcast_in_dim(mean, &[3.into(), 4.into()], &[0, 1]));
+        cx.reduce_sum(cx.reshape(cx.reduce_sum(y, &[1]), &[3.into(), 1.into()]), &[1])
+    };
+    let g = simplify(&build(ty.clone(), f));
+    let names = ["reduce_sum", "constant", "broadcast_in_dim", "div", "broadcast_in_dim", "sub", "reduce_sum"];
+    assert_eq!(ops(&g), names);
+    let x = Array::from_vec(vec![3, 4], (0..12).map(|i| f64::from(i * i) / 7.0).collect()).unwrap();
+    let both = [&build(ty.clone(), f), &g].map(|f| reference::run(f, std::slice::from_ref(&x)).unwrap()[0].to_f64());
+    assert_eq!(both[0], both[1]);
+    // A quotient of rows, but not one with another value.
+    let f = |cx: &dyn Emit, x: Val| {
+        let s = cx.broadcast_in_dim(cx.reduce_sum(x, &[0]), &[3.into(), 4.into()], &[1]);
+        cx.mul(x, cx.div(cx.full_like(s, 1.0), s))
+    };
+    assert_eq!(simple(ty.clone(), f), ["reduce_sum", "constant", "div", "broadcast_in_dim", "mul"]);
+    let f = |cx: &dyn Emit, x: Val| cx.reduce_sum(cx.reshape(x, &[3.into(), 1.into(), 4.into()]), &[1]);
+    assert!(simple(ty, f).is_empty());
+}
+
+#[test]
 fn derivative_of_sum_of_sin_reads_as_cos_times_the_broadcast_seed() {
     let f = build(Type::new(DType::F32, vec![Dim::sym("?a")]), |cx, x| cx.reduce_sum(cx.sin(x), &[0]));
     let g = simplify(&grad(&AdContext::default(), &f, f.params()).unwrap());

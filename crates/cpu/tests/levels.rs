@@ -3,6 +3,7 @@
 
 use cotangent_core::check::random::{Case, graph};
 use cotangent_core::ops::entries;
+use cotangent_core::rewrite::simplify;
 use cotangent_core::text::print_function;
 use cotangent_core::transform::{AdContext, Session, grad, vjp};
 use cotangent_core::{Array, Builder, DType, Emit, Env, Function, Type, Val, Wide};
@@ -44,7 +45,7 @@ fn numbers(dtype: DType, shape: &[usize]) -> Array {
 
 /// Programs of a matrix that are worth sharing among threads, and their gradients.
 fn large() -> Vec<(Function, Vec<Array>)> {
-    let bodies: [fn(&dyn Emit, Val) -> Val; 10] = [
+    let bodies: [fn(&dyn Emit, Val) -> Val; 12] = [
         |cx, x| cx.mul(cx.tanh(x), cx.exp(cx.neg(cx.mul(x, x)))),
         |cx, x| cx.softmax(x, 1),
         |cx, x| cx.logsumexp(x, &[1]),
@@ -60,6 +61,18 @@ fn large() -> Vec<(Function, Vec<Array>)> {
             let rows = cx.log(cx.reduce_sum(square, &[1]));
             cx.add(cx.sub(square, cx.spread(rows, &cx.ty(x), &[1])), cx.sort(x, 1, false))
         },
+        // A norm as others write it, the reduced axis kept, with a scale whose gradient is a sum of columns.
+        |cx, x| {
+            let shape = cx.ty(x).shape;
+            let (n, kept) = (shape[0].clone(), [shape[0].clone(), 1.into()]);
+            let s = cx.broadcast_in_dim(cx.reduce_sum(cx.mul(x, x), &[1]), &kept, &[0]);
+            let norm = cx.rsqrt(cx.div(s, cx.full_like(s, 7.0)));
+            let y = cx.mul(x, cx.broadcast_in_dim(norm, &[n, shape[1].clone()], &[0, 1]));
+            let scale = cx.reshape(cx.slice_axis(x, 0, 0, 1), &[shape[1].clone()]);
+            cx.mul(y, cx.broadcast_in_dim(scale, &shape, &[1]))
+        },
+        // Columns of what is computed, in several chunks where they are long.
+        |cx, x| cx.reduce_sum(cx.exp(cx.transpose(x, &[1, 0])), &[0]),
     ];
     let (ad, mut all) = (AdContext::default(), Vec::new());
     for (dtype, shape) in [(DType::F32, [257, 1000]), (DType::F64, [2, 70_001]), (DType::F32, [40, 9_000])] {
@@ -106,6 +119,9 @@ fn fused_gives_the_bits_of_the_equations_alone() {
         let program = compile(&Arc::new(f.clone())).unwrap();
         let fused = program.run(&args).unwrap();
         assert_eq!(hash(&fused), hash(&unfused(&f, &args)), "{}", print_function(&f));
+        let simple = simplify(&f);
+        let y = compile(&Arc::new(simple.clone())).unwrap().run(&args).unwrap();
+        assert_eq!(hash(&y), hash(&fused), "simplified: {}", print_function(&simple));
         // The same numbers one element further on.
         let moved = args.iter().map(|x| {
             let n: usize = x.shape().iter().product();

@@ -5,15 +5,15 @@
 //! the same bits as its contiguous copy.
 //!
 //! Two strategies give those bits. **Rows** reduce one output at a time: for long reductions along the grain.
-//! **Columns** reduce a block of neighbouring outputs side by side, with lanes that are vectors of outputs: for
+//! **Columns** reduce a block of neighbouring outputs side by side, one lane after the other: for
 //! reductions across the grain, and for short ones. All are O(elements); the working memory is at most a chunk
-//! and a logarithmic number of rows of lanes. Threads share outputs, or the chunks of a single one.
+//! and a logarithmic number of rows. Threads share outputs, or the chunks of a single one.
 
 use crate::element::{Index, Number, Ordered};
 use crate::loops::{Axis, Loops};
 use crate::parallel::chunks;
 use crate::simd::widest;
-use crate::tree::{CHUNK, Counter, Lanes, fold_chunk, fold_slice, halve, rows_of};
+use crate::tree::{CHUNK, Counter, Lanes, Place, fold_chunk, fold_columns, fold_slice};
 use crate::twice::Exact;
 use crate::view::{Run, View, volume_of};
 use std::ops::{BitAnd, BitOr, BitXor, Not};
@@ -57,7 +57,7 @@ pub fn fold<T: Copy + Sync, A: Lanes + Send, U: Copy + Send>(
     // Parts along the first kept axis: of enough elements, and of whole lines if it is the only one.
     let each = dst.len() / shape[cut];
     let some = (PART * shape[cut] / src.len()).max(1);
-    let some = if each == 1 { some.next_multiple_of(LINE) } else { some };
+    let some = if each == 1 { some.max(LINES.min(dst.len() / 2)).next_multiple_of(LINE) } else { some };
     chunks(dst, some * each, nanos, |c, part| {
         let here = part.len() / each;
         let axes = kept().map(|d| if d == cut { here } else { shape[d] });
@@ -69,8 +69,12 @@ pub fn fold<T: Copy + Sync, A: Lanes + Send, U: Copy + Send>(
 /// Elements of a part of a reduction that a thread takes.
 const PART: usize = 1 << 16;
 
-/// Outputs beside each other that one part should have.
+/// Outputs beside each other that one part should have, and if there are many.
 const LINE: usize = 128;
+const LINES: usize = 512;
+
+/// Bytes of outputs that are reduced side by side: some ten such rows stay in a first-level cache.
+const WIDTH: usize = 4096;
 
 /// Reduces all elements of a slice that is not empty.
 fn fold_all<T: Copy + Sync, A: Lanes + Send>(
@@ -88,13 +92,14 @@ fn fold_all<T: Copy + Sync, A: Lanes + Send>(
         let mut rows = Counter::new();
         for (c, piece) in part.iter_mut().enumerate() {
             let base = (g * group + c) * CHUNK;
-            *piece = fold_chunk(&x[base..x.len().min(base + CHUNK)], base, &mut rows, lift, combine);
+            let x = &x[base..x.len().min(base + CHUNK)];
+            *piece = fold_chunk(x, Place::Memory, base, &mut rows, lift, combine);
         }
     });
     let mut tree = Counter::new();
     tree.start(1);
     for (c, piece) in pieces.into_iter().enumerate() {
-        tree.push([piece]);
+        tree.partial.push(piece);
         tree.carry(c, combine);
     }
     tree.finish(combine)[0]
@@ -108,6 +113,8 @@ fn axis<'a, T>(src: View<'a, T>) -> impl Fn(usize) -> Axis<1> + 'a {
 /// Working memory that one call of [`fold`] uses for all its outputs.
 struct Scratch<T, A> {
     gathered: Vec<T>,
+    /// Where the rows of a chunk of columns begin.
+    starts: Vec<usize>,
     rows: Counter<A>,
     chunks: Counter<A>,
 }
@@ -136,10 +143,11 @@ impl<L, C> Fold<L, C> {
         let kept = Loops::new(kept.map(|(d, len)| Axis { len, strides: [src.stride(d)] }));
         let (across, along) = (kept.inner(), self.reduced.inner());
         let with_the_grain = across.strides[0].abs() >= along.strides[0].abs() && along.strides[0] != 0;
-        let mut scratch = Scratch { gathered: Vec::new(), rows: Counter::new(), chunks: Counter::new() };
+        let (rows, chunks) = (Counter::new(), Counter::new());
+        let mut scratch = Scratch { gathered: Vec::new(), starts: Vec::new(), rows, chunks };
         let mut at = 0;
         if across.len >= 4 && (!with_the_grain || self.count <= 16) {
-            let width = self.width();
+            let width = WIDTH / size_of::<A>().max(1);
             kept.in_order([start], |[start], len| {
                 for c in (0..len).step_by(width) {
                     let width = width.min(len - c);
@@ -161,14 +169,6 @@ impl<L, C> Fold<L, C> {
         }
     }
 
-    /// How many outputs [`Fold::columns`] reduces at once: as many as keep two rows of lanes in a first-level cache.
-    fn width<A: Lanes>(&self) -> usize
-    where
-        C: Fn(A, A) -> A,
-    {
-        (8192 / (self.count.min(A::LANES) * size_of::<A>()).max(1)).clamp(8, 512)
-    }
-
     /// The output whose first element is `src.data()[start]`.
     fn row<T: Copy, A: Lanes>(&self, src: View<T>, start: usize, scratch: &mut Scratch<T, A>) -> A
     where
@@ -176,7 +176,7 @@ impl<L, C> Fold<L, C> {
         C: Fn(A, A) -> A,
     {
         let Axis { len, strides: [stride] } = self.reduced.inner();
-        let (lift, combine, Scratch { gathered, rows, chunks }) = (&self.lift, &self.combine, scratch);
+        let (lift, combine, Scratch { gathered, rows, chunks, .. }) = (&self.lift, &self.combine, scratch);
         if stride == 1 && len == self.count {
             return fold_slice(&src.data()[start..start + len], rows, chunks, lift, combine);
         }
@@ -195,7 +195,7 @@ impl<L, C> Fold<L, C> {
                 }
                 done += part;
                 if gathered.len() == CHUNK || base + gathered.len() == self.count {
-                    chunks.partial.push(fold_chunk(gathered, base, rows, lift, combine));
+                    chunks.partial.push(fold_chunk(gathered, Place::Cache, base, rows, lift, combine));
                     chunks.carry(base / CHUNK, combine);
                     base += gathered.len();
                     gathered.clear();
@@ -205,8 +205,7 @@ impl<L, C> Fold<L, C> {
         chunks.finish(combine)[0]
     }
 
-    /// The outputs whose first elements are `data[start + c · across]` for `c < width`. Lane `l` of output `c` is entry
-    /// `l · width + c` of a row of lanes.
+    /// The outputs whose first elements are `data[start + c · across]` for `c < width`.
     fn columns<'a, T: Copy, A: Lanes>(
         &self,
         data: &[T],
@@ -219,86 +218,91 @@ impl<L, C> Fold<L, C> {
         L: Fn(T, usize) -> A,
         C: Fn(A, A) -> A,
     {
-        let (lift, combine, Scratch { rows, chunks, .. }) = (&self.lift, &self.combine, scratch);
+        let (combine, Scratch { rows, chunks, starts, .. }) = (&self.combine, scratch);
         let stride = self.reduced.inner().strides[0];
-        let mut done = 0;
+        let mut base = 0;
         chunks.start(width);
-        rows.start(A::LANES * width);
+        starts.clear();
         self.reduced.in_order([start], |[start], len| {
-            let first = done;
-            for (lane, part) in rows_of(first..first + len, A::LANES) {
-                let at = |i: usize| start.wrapping_add_signed((i - first) as isize * stride);
-                let row = part.start % CHUNK / A::LANES;
-                let ragged = part.start - lane + A::LANES > self.count;
-                // An odd row, and the last, if short, join the row before: no need to store them first.
-                if row > 0 && (row % 2 == 1 || ragged) {
-                    let top = rows.partial.len() - A::LANES * width;
-                    let lanes = &mut rows.partial[top..][lane * width..][..part.len() * width];
-                    if across == 1 && (stride == width as isize || part.len() == 1) {
-                        // The outputs of successive positions adjoin: one long loop.
-                        absorb(lanes, &data[at(part.start)..], width, part.start, lift, combine);
-                    } else {
-                        for (i, lanes) in part.clone().zip(lanes.chunks_exact_mut(width)) {
-                            if across == 1 {
-                                absorb(lanes, &data[at(i)..], width, i, lift, combine);
-                                continue;
-                            }
-                            for (c, a) in (0..).zip(lanes) {
-                                *a = combine(*a, lift(data[at(i).wrapping_add_signed(c * across)], i));
-                            }
-                        }
-                    }
-                } else {
-                    for i in part.clone() {
-                        if across == 1 {
-                            rows.partial.extend(data[at(i)..at(i) + width].iter().map(|&x| lift(x, i)));
-                        } else {
-                            let column = |c| lift(data[at(i).wrapping_add_signed(c * across)], i);
-                            rows.partial.extend((0..width as isize).map(column));
-                        }
-                    }
-                }
-                done = part.end;
-                if row % 2 == 1 && done % A::LANES == 0 {
-                    rows.carry(row / 2, combine);
-                }
-                if done % CHUNK == 0 && done < self.count {
-                    chunks.partial.extend_from_slice(halve(rows.finish(combine), width, combine));
-                    chunks.carry(done / CHUNK - 1, combine);
-                    rows.start(A::LANES * width);
+            for i in 0..len as isize {
+                starts.push(start.wrapping_add_signed(i * stride));
+                if starts.len() == CHUNK || base + starts.len() == self.count {
+                    let rows_at = Rows { data, starts, across, width, base, lift: &self.lift, combine };
+                    rows.start(width);
+                    fold_columns(starts.len(), rows, combine, |y, i| rows_at.one(y, i), |y, i| rows_at.eight(y, i));
+                    chunks.partial.extend_from_slice(&rows.partial);
+                    chunks.carry(base / CHUNK, combine);
+                    base += starts.len();
+                    starts.clear();
                 }
             }
         });
-        let last = halve(rows.finish(combine), width, combine);
-        if self.count <= CHUNK {
-            return last;
-        }
-        chunks.partial.extend_from_slice(last);
         chunks.finish(combine)
     }
 }
 
-/// `lanes[k] ∘= lift(x[k], base + k / width)`, for whole rows of `width`.
-#[inline(always)]
-fn absorb<T: Copy, A: Copy>(
-    lanes: &mut [A],
-    x: &[T],
+/// The elements of a chunk of neighbouring outputs: those with the same position are a row.
+struct Rows<'a, T, L, C> {
+    data: &'a [T],
+    /// Where each row begins.
+    starts: &'a [usize],
+    across: isize,
     width: usize,
+    /// The position of the first row.
     base: usize,
-    lift: &impl Fn(T, usize) -> A,
-    combine: &impl Fn(A, A) -> A,
-) {
-    let x = &x[..lanes.len()];
-    widest(
-        #[inline(always)]
-        move || {
-            for (r, (lanes, x)) in lanes.chunks_exact_mut(width).zip(x.chunks_exact(width)).enumerate() {
-                for (a, &x) in lanes.iter_mut().zip(x) {
-                    *a = combine(*a, lift(x, base + r));
-                }
+    lift: &'a L,
+    combine: &'a C,
+}
+
+impl<T: Copy, L, C> Rows<'_, T, L, C> {
+    /// Appends a row.
+    fn one<A: Lanes>(&self, y: &mut Vec<A>, i: usize)
+    where
+        L: Fn(T, usize) -> A,
+    {
+        let (start, at) = (self.starts[i], self.base + i);
+        if self.across == 1 {
+            y.extend(self.data[start..start + self.width].iter().map(|&x| (self.lift)(x, at)));
+        } else {
+            let column = |c| (self.lift)(self.data[start.wrapping_add_signed(c * self.across)], at);
+            y.extend((0..self.width as isize).map(column));
+        }
+    }
+
+    /// Appends the tree over the rows `i`, `i + L`, … `i + 7 L`, where `L` is the number of lanes.
+    fn eight<A: Lanes>(&self, y: &mut Vec<A>, i: usize)
+    where
+        L: Fn(T, usize) -> A,
+        C: Fn(A, A) -> A,
+    {
+        let Rows { data, starts, across, width, base, lift, combine } = *self;
+        let first = y.len();
+        y.resize(first + width, lift(data[starts[i]], base + i));
+        let y = &mut y[first..];
+        let pair = |a, b| combine(a, b);
+        if across == 1 {
+            let x: [&[T]; 8] = std::array::from_fn(|r| &data[starts[i + r * A::LANES]..][..width]);
+            widest(
+                #[inline(always)]
+                move || {
+                    for (c, y) in y.iter_mut().enumerate() {
+                        let x = |r: usize| lift(x[r][c], base + i + r * A::LANES);
+                        let half = |r: usize| pair(pair(x(r), x(r + 1)), pair(x(r + 2), x(r + 3)));
+                        *y = pair(half(0), half(4));
+                    }
+                },
+            );
+        } else {
+            for (c, y) in (0..).zip(y) {
+                let x = |r: usize| {
+                    let start = starts[i + r * A::LANES];
+                    lift(data[start.wrapping_add_signed(c * across)], base + i + r * A::LANES)
+                };
+                let half = |r: usize| pair(pair(x(r), x(r + 1)), pair(x(r + 2), x(r + 3)));
+                *y = pair(half(0), half(4));
             }
-        },
-    );
+        }
+    }
 }
 
 /// Sums; 0 where nothing is summed. f16 and bf16 accumulate in f32, integers wrap, `bool` is "any".

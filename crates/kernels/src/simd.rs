@@ -84,3 +84,16 @@ pub(crate) fn fused() -> bool {
     #[cfg(not(target_arch = "x86_64"))]
     return cfg!(target_arch = "aarch64");
 }
+
+/// Asks for some bytes from an address on, wherever it is: they are read soon.
+#[inline(always)]
+pub(crate) fn prefetch<T>(from: *const T, bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for line in (0..bytes).step_by(64) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint, which reads nothing and is not refused.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(from.cast::<i8>().wrapping_add(line)) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (from, bytes);
+}

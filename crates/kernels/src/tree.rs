@@ -12,8 +12,7 @@
 //! error of a sum grows with `log n`. Lanes let the compiler use vector registers; the tree in a lane costs no more
 //! operations than a running sum, which would leave 2^20 tenths in f32 wrong by 1e-6 where this is exact.
 
-use crate::simd::widest;
-use std::ops::Range;
+use crate::simd::{prefetch, widest};
 
 /// The number of elements reduced by lanes before the pairwise tree takes over.
 pub const CHUNK: usize = 8192;
@@ -33,9 +32,17 @@ const SHORT: usize = 8;
 /// Rows of lanes that are combined in registers: the lowest three levels of the tree in a lane.
 const BLOCK: usize = 8;
 
+/// Whether elements are on their way into a cache already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Cache,
+    Memory,
+}
+
 /// Reduces a non-empty chunk of elements whose first has position `base`. `rows` is working memory.
 pub(crate) fn fold_chunk<T: Copy, A: Lanes>(
     x: &[T],
+    from: Place,
     base: usize,
     rows: &mut Counter<A>,
     lift: &impl Fn(T, usize) -> A,
@@ -51,8 +58,8 @@ pub(crate) fn fold_chunk<T: Copy, A: Lanes>(
     widest(
         #[inline(always)]
         move || match A::LANES {
-            MAX_LANES => fold_rows::<MAX_LANES, T, A>(x, base, rows, lift, combine),
-            _ => fold_rows::<{ MAX_LANES / 2 }, T, A>(x, base, rows, lift, combine),
+            MAX_LANES => fold_rows::<MAX_LANES, T, A>(x, from, base, rows, lift, combine),
+            _ => fold_rows::<{ MAX_LANES / 2 }, T, A>(x, from, base, rows, lift, combine),
         },
     )
 }
@@ -68,13 +75,14 @@ fn fold_row<const N: usize, T: Copy, A: Copy>(
     for (l, (a, &v)) in lanes.iter_mut().zip(x).enumerate() {
         *a = lift(v, base + l);
     }
-    halve(&mut lanes[..x.len()], 1, combine)[0]
+    halve(&mut lanes[..x.len()], combine)
 }
 
 /// [`fold_chunk`] for more than one row, with the lanes as a constant.
 #[inline(always)]
 fn fold_rows<const L: usize, T: Copy, A: Copy>(
     x: &[T],
+    from: Place,
     base: usize,
     rows: &mut Counter<A>,
     lift: &impl Fn(T, usize) -> A,
@@ -85,6 +93,9 @@ fn fold_rows<const L: usize, T: Copy, A: Copy>(
     let (blocks, rest) = full.as_chunks::<BLOCK>();
     let mut at = base;
     for (b, x) in blocks.iter().enumerate() {
+        if from == Place::Memory {
+            prefetch(x.as_ptr_range().end, size_of_val(x));
+        }
         // One short loop for each node of the tree: the compiler vectorises these whatever `combine` is.
         let pair = |r: usize| {
             let row = at + r * L;
@@ -105,7 +116,7 @@ fn fold_rows<const L: usize, T: Copy, A: Copy>(
     for (l, (a, &x)) in rows.partial[top..].iter_mut().zip(ragged).enumerate() {
         *a = combine(*a, lift(x, at + l));
     }
-    halve(rows.finish(combine), 1, combine)[0]
+    halve(rows.finish(combine), combine)
 }
 
 #[inline(always)]
@@ -126,30 +137,63 @@ pub(crate) fn fold_slice<T: Copy, A: Lanes>(
     combine: &impl Fn(A, A) -> A,
 ) -> A {
     if x.len() <= CHUNK {
-        return fold_chunk(x, 0, rows, lift, combine);
+        return fold_chunk(x, Place::Memory, 0, rows, lift, combine);
     }
     chunks.start(1);
     for (c, x) in x.chunks(CHUNK).enumerate() {
-        chunks.partial.push(fold_chunk(x, c * CHUNK, rows, lift, combine));
+        chunks.partial.push(fold_chunk(x, Place::Memory, c * CHUNK, rows, lift, combine));
         chunks.carry(c, combine);
     }
     chunks.finish(combine)[0]
 }
 
-/// Halves the lanes of `width` reductions at once (lane `l` of reduction `w` is `lanes[l * width + w]`); the results
-/// are the first `width` accumulators.
+/// [`fold_chunk`] for reductions side by side: `n` items, each a row with an element of every reduction. `one(to, i)`
+/// appends the `i`-th, and `eight(to, i)` the tree over that and the next seven of its lane.
+///
+/// Lanes come in the order in which halving joins them, the bits of their numbers reversed, so few partial results wait.
+pub(crate) fn fold_columns<A: Lanes>(
+    n: usize,
+    rows: &mut Counter<A>,
+    combine: &impl Fn(A, A) -> A,
+    one: impl Fn(&mut Vec<A>, usize),
+    eight: impl Fn(&mut Vec<A>, usize),
+) {
+    let lanes = n.min(A::LANES);
+    let bits = lanes.next_power_of_two().trailing_zeros();
+    for k in 0..1usize << bits {
+        let lane = k.reverse_bits().checked_shr(usize::BITS - bits).unwrap_or(0);
+        // A lane that does not exist is the second of two.
+        let missing = u32::from(lane >= lanes);
+        if missing == 0 {
+            let (before, count) = (rows.partial.len(), (n - lane).div_ceil(A::LANES));
+            for block in 0..count / BLOCK {
+                eight(&mut rows.partial, lane + block * BLOCK * A::LANES);
+                rows.carry(block, combine);
+            }
+            for (item, i) in (count - count % BLOCK..count).enumerate() {
+                one(&mut rows.partial, lane + i * A::LANES);
+                rows.carry(item, combine);
+            }
+            while rows.partial.len() > before + rows.width {
+                rows.merge(combine);
+            }
+        }
+        (0..k.trailing_ones() - missing).for_each(|_| rows.merge(combine));
+    }
+}
+
+/// Halves the lanes; the result is the first.
 #[inline(always)]
-pub(crate) fn halve<'a, A: Copy>(lanes: &'a mut [A], width: usize, combine: &impl Fn(A, A) -> A) -> &'a [A] {
-    let mut count = lanes.len() / width;
+fn halve<A: Copy>(lanes: &mut [A], combine: &impl Fn(A, A) -> A) -> A {
+    let mut count = lanes.len();
     let mut half = count.next_power_of_two() / 2;
     while half > 0 {
-        let (low, high) = lanes.split_at_mut(half * width);
-        let high = &high[..(count - half) * width];
-        join(low, high, combine);
+        let (low, high) = lanes.split_at_mut(half);
+        join(low, &high[..count - half], combine);
         count = half;
         half /= 2;
     }
-    &lanes[..width]
+    lanes[0]
 }
 
 /// `low[l] ∘= high[l]`.
@@ -172,6 +216,14 @@ pub(crate) struct Counter<A> {
 impl<A: Copy> Counter<A> {
     pub(crate) fn new() -> Self {
         Counter { width: 1, partial: Vec::new() }
+    }
+
+    /// With room for the lanes of a chunk.
+    pub(crate) fn with_room() -> Self
+    where
+        A: Lanes,
+    {
+        Counter { width: 1, partial: Vec::with_capacity(12 * A::LANES) }
     }
 
     /// Forgets everything.
@@ -212,14 +264,4 @@ impl<A: Copy> Counter<A> {
         join(&mut low[last - self.width..], high, combine);
         self.partial.truncate(last);
     }
-}
-
-/// The parts of `range` that lie in one row of `lanes` positions each: (first lane, positions).
-pub(crate) fn rows_of(range: Range<usize>, lanes: usize) -> impl Iterator<Item = (usize, Range<usize>)> {
-    let mut at = range.start;
-    std::iter::from_fn(move || {
-        let part = at..range.end.min(at - at % lanes + lanes);
-        at = part.end;
-        (!part.is_empty()).then(|| (part.start % lanes, part))
-    })
 }

@@ -4,14 +4,14 @@ use super::fold::as_splat;
 use super::{Pass, products};
 use crate::array::Scalar;
 use crate::emit::Emit;
-use crate::ops::{Binary, BroadcastInDim, Constant, Convert, Op, Reshape, Transpose, Unary};
+use crate::ops::{Binary, BroadcastInDim, Constant, Convert, Op, Reduce, Reshape, Transpose, Unary};
 use crate::primitive::Val;
-use crate::shape::Type;
+use crate::shape::{Dim, Shape, Type};
 
 /// An equal value that is simpler, if an identity applies.
 pub(super) fn rewrite(p: &mut Pass, op: &Op, x: &[Val]) -> Option<Val> {
     let ty = |p: &Pass| p.b.ty(x[0]);
-    match op {
+    let simpler = match op {
         Op::Unary(u @ (Unary::Neg | Unary::Conj)) => {
             operand_of(p, x[0], |inner| matches!(inner, Op::Unary(v) if v == u)).map(|inner| inner[0])
         }
@@ -21,8 +21,10 @@ pub(super) fn rewrite(p: &mut Pass, op: &Op, x: &[Val]) -> Option<Val> {
         Op::Transpose(t) => transpose(p, t, x[0]).or_else(|| products::transposed(p, t, x[0])),
         Op::DotGeneral(d) => products::outer(p, d, x),
         Op::BroadcastInDim(b) => broadcast(p, b, x[0], &ty(p)),
+        Op::Reduce(r) => reduce(p, r, x[0], &ty(p)),
         _ => None,
-    }
+    };
+    simpler.or_else(|| op.is_elementwise().then(|| before_repeating(p, op, x))?)
 }
 
 /// The operands of the equation that defines `v`, if its operation is the one looked for.
@@ -82,7 +84,10 @@ fn reshape(p: &mut Pass, r: &Reshape, x: Val, ty: &Type) -> Option<Val> {
     if let Some(s) = as_splat(&p.b, x) {
         return Some(p.one(Constant::splat(ty.with_shape(r.shape.clone()), s), &[]));
     }
-    let inner = operand_of(p, x, |o| matches!(o, Op::Reshape(_)))?[0];
+    let inner = match operand_of(p, x, |o| matches!(o, Op::Reshape(_))) {
+        Some(inner) => inner[0],
+        None => repeated(p, x).filter(|(_, axes)| *axes == not_one(&ty.shape))?.0,
+    };
     Some(p.one(r.clone(), &[inner]))
 }
 
@@ -101,10 +106,87 @@ fn broadcast(p: &mut Pass, b: &BroadcastInDim, x: Val, ty: &Type) -> Option<Val>
     if ty.shape == b.shape {
         return Some(x);
     }
-    let (inner, first) = p.b.with_def(x, |op, x| match op {
-        Op::BroadcastInDim(first) => Some((x[0], first.dims.clone())),
-        _ => None,
-    })??;
+    let (inner, first) =
+        p.b.with_def(x, |op, x| match op {
+            Op::BroadcastInDim(first) => Some((x[0], first.dims.clone())),
+            _ => None,
+        })?
+        .or_else(|| repeated(p, x))?;
     let dims = first.iter().map(|&d| b.dims[d]).collect();
     Some(p.one(BroadcastInDim { shape: b.shape.clone(), dims }, &[inner]))
+}
+
+/// What a value repeats along axes that it puts in, of any length or of length 1, and the axes that were there before.
+fn repeated(p: &Pass, v: Val) -> Option<(Val, Vec<usize>)> {
+    let (x, axes) = p.b.with_def(v, |op, x| match op {
+        Op::Reshape(_) => Some((x[0], None)),
+        Op::BroadcastInDim(b) => Some((x[0], Some(b.dims.clone()))),
+        _ => None,
+    })??;
+    let shape = p.b.ty(v).shape;
+    let axes = axes.unwrap_or_else(|| not_one(&shape));
+    axes.iter().map(|&d| &shape[d]).eq(p.b.ty(x).shape.iter()).then_some((x, axes))
+}
+
+/// The axes that are not known to have length 1.
+fn not_one(shape: &Shape) -> Vec<usize> {
+    (0..shape.rank()).filter(|&d| !shape[d].is(1)).collect()
+}
+
+/// Over axes of length 1 there is nothing to reduce.
+fn reduce(p: &mut Pass, r: &Reduce, x: Val, ty: &Type) -> Option<Val> {
+    let axes = r.axes_given()?;
+    let left = |(d, n): (usize, &Dim)| (!axes.contains(&d)).then(|| n.clone());
+    let shape: Shape = ty.shape.iter().enumerate().filter_map(left).collect();
+    axes.iter().all(|&a| ty.shape[a].is(1)).then(|| p.one(Reshape { shape }, &[x]))
+}
+
+/// An elementwise operation on values that are repeated along the same axes: on what they repeat. So what belongs to a
+/// row is computed once for the row, whether the reduced axis stayed with length 1 or not. Numbers alone are left as
+/// they are written, but where there are axes of length 1.
+fn before_repeating(p: &mut Pass, op: &Op, x: &[Val]) -> Option<Val> {
+    // Seldom so, and asked first.
+    let put_in = |v: &Val| p.b.with_def(*v, |op, _| matches!(op, Op::Reshape(_) | Op::BroadcastInDim(_)));
+    if !x.iter().any(|v| put_in(v) == Some(true)) {
+        return None;
+    }
+    let shape = p.b.ty(x[0]).shape;
+    if x.iter().any(|&v| p.b.ty(v).shape != shape) {
+        return None;
+    }
+    enum Operand {
+        Number(Scalar),
+        Repeated(Val, Vec<usize>),
+    }
+    let operand = |&v: &Val| match as_splat(&p.b, v) {
+        Some(s) => Some(Operand::Number(s)),
+        None => repeated(p, v).map(|(x, axes)| Operand::Repeated(x, axes)),
+    };
+    let operands: Vec<Operand> = x.iter().map(operand).collect::<Option<_>>()?;
+    let axes_of = |o: &Operand| match o {
+        Operand::Number(_) => vec![],
+        Operand::Repeated(_, axes) => axes.clone(),
+    };
+    let axes = operands.iter().map(axes_of).max_by_key(Vec::len)?;
+    let units = not_one(&shape).len() < shape.rank();
+    let fits = |o: &Operand| axes_of(o).iter().all(|d| axes.contains(d));
+    if axes.len() == shape.rank() || (axes.is_empty() && !units) || !operands.iter().all(fits) {
+        return None;
+    }
+    let small: Shape = axes.iter().map(|&d| shape[d].clone()).collect();
+    let mut y = Vec::with_capacity(x.len());
+    for (operand, &v) in operands.into_iter().zip(x) {
+        y.push(match operand {
+            Operand::Number(s) => p.one(Constant::splat(p.b.ty(v).with_shape(small.clone()), s), &[]),
+            Operand::Repeated(v, own) => {
+                let dims = own.iter().filter_map(|d| axes.iter().position(|a| a == d)).collect();
+                p.one(BroadcastInDim { shape: small.clone(), dims }, &[v])
+            }
+        });
+    }
+    let y = p.one(op.clone(), &y);
+    Some(match axes == not_one(&shape) {
+        true => p.one(Reshape { shape }, &[y]),
+        false => p.one(BroadcastInDim { shape, dims: axes }, &[y]),
+    })
 }

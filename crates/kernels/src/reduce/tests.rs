@@ -124,6 +124,38 @@ fn stable_sums_keep_what_cancels() {
 }
 
 #[test]
+fn pieces_reduce_as_rows_do() {
+    fn check<T: crate::tile::fold::Reduced>(random: &mut Random, of: impl Fn(f64) -> T, bits: impl Fn(T) -> u64) {
+        use crate::tile::fold::{Fold, PIECE};
+        let special = [0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 3.0];
+        for len in [1, 7, 63, 64, 65, 100, 127, 128, 200, 1000, 1024, 5000, PIECE] {
+            for kind in 0..10 {
+                let (sign, n) = (if kind % 2 == 0 { 1.0 } else { -1.0 }, 3 * len);
+                // All of one sign, so that a zero is an extremum.
+                let mut x: Vec<T> = (0..n).map(|_| of(sign * random.float().abs())).collect();
+                for _ in 0..random.below(4) {
+                    x[random.below(n)] = of(special[random.below(special.len())]);
+                }
+                let shape = [3, len];
+                let view = View::dense(&x, &shape);
+                let mut want = [[T::ZERO; 3]; 3];
+                sum(&mut want[0], view, &[1], false);
+                max(&mut want[1], view, &[1]);
+                min(&mut want[2], view, &[1]);
+                for (fold, want) in [Fold::Sum, Fold::Max, Fold::Min].into_iter().zip(want) {
+                    let mut got = [T::ZERO; 3];
+                    fold.pieces(&mut got, &x, len);
+                    assert_eq!(got.map(&bits), want.map(&bits), "{fold:?} of {len}");
+                }
+            }
+        }
+    }
+    let random = &mut Random(7);
+    check::<f32>(random, |x| x as f32, |x| if x.is_nan() { 1 } else { x.to_bits().into() });
+    check::<f64>(random, |x| x, |x| if x.is_nan() { 1 } else { x.to_bits() });
+}
+
+#[test]
 fn negative_zeros_stay() {
     let mut y = [1.0f32; 2];
     for stable in [false, true] {

@@ -88,10 +88,11 @@ impl Body {
                 Some(v) if v.splats == splats => return v.code.as_ref(),
                 Some(v) => link = &v.next,
                 None => {
-                    // One kernel over memory is as good as code.
+                    // One kernel over memory that needs no packing is as good as code.
                     if engine == Engine::Both {
                         let early = || n < MANY && self.emitted.runs.fetch_add(1, Ordering::Relaxed) == 0;
-                        if self.steps.len() < 2 || early() {
+                        let as_good = || layouts.iter().all(|l| matches!(l, Layout::Dense));
+                        if self.steps.len() < 2 && as_good() || early() {
                             return None;
                         }
                     }
