@@ -12,7 +12,7 @@ use crate::emit::Emit;
 use crate::error::{Code, Error, Loc, Result};
 use crate::ops::Op;
 use crate::primitive::{Cost, Val, Vals};
-use crate::shape::{Dim, Sym, Type};
+use crate::shape::{Dim, Shape, Sym, Type};
 use crate::transform::Session;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
@@ -321,6 +321,8 @@ struct State {
     error: Option<Error>,
     /// Symbols that a function being copied binds: each may keep its name once.
     claimable: FxHashSet<Sym>,
+    /// The shape of the last value: most have that of the one before, whose symbols are known.
+    shape: Option<Shape>,
 }
 
 impl State {
@@ -333,7 +335,10 @@ impl State {
     }
 
     fn push(&mut self, ty: Type, def: u32) -> Val {
-        ty.syms(&mut |s| self.mention(s));
+        if !self.shape.as_ref().is_some_and(|last| last.is(&ty.shape)) {
+            ty.syms(&mut |s| self.mention(s));
+            self.shape = Some(ty.shape.clone());
+        }
         let v = Val::from_index(self.f.types.len());
         self.f.types.push(ty);
         self.f.defs.push(def);
@@ -388,6 +393,16 @@ impl Builder {
             }
         }
         b
+    }
+
+    /// Makes room for a copy of a function.
+    pub(crate) fn reserve(&self, f: &Function) {
+        let to = &mut self.state.borrow_mut().f;
+        to.eqns.reserve(f.eqns.len());
+        to.pool.reserve(f.pool.len());
+        to.types.reserve(f.types.len());
+        to.defs.reserve(f.defs.len());
+        to.names.reserve(f.names.len());
     }
 
     /// Adds a parameter. Parameters may come between equations.

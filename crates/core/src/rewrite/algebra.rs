@@ -15,7 +15,7 @@ pub(super) fn rewrite(p: &mut Pass, op: &Op, x: &[Val]) -> Option<Val> {
         Op::Unary(u @ (Unary::Neg | Unary::Conj)) => {
             operand_of(p, x[0], |inner| matches!(inner, Op::Unary(v) if v == u)).map(|inner| inner[0])
         }
-        Op::Binary(b) => binary(p, *b, x, &[ty(p), p.b.ty(x[1])]),
+        Op::Binary(b) => binary(p, *b, x),
         Op::Convert(c) => convert(p, *c, x[0], &ty(p)),
         Op::Reshape(r) => reshape(p, r, x[0], &ty(p)),
         Op::Transpose(t) => transpose(p, t, x[0]).or_else(|| products::transposed(p, t, x[0])),
@@ -32,11 +32,18 @@ fn operand_of(p: &Pass, v: Val, is: impl FnOnce(&Op) -> bool) -> Option<Vec<Val>
     p.b.with_def(v, |op, x| is(op).then(|| x.to_vec()))?
 }
 
-fn binary(p: &mut Pass, op: Binary, x: &[Val], types: &[Type]) -> Option<Val> {
-    // Asked for only where an identity applies.
-    let is_out = |k: usize| op.infer_one(types).as_ref() == Some(&types[k]);
+fn binary(p: &mut Pass, op: Binary, x: &[Val]) -> Option<Val> {
+    // Types are asked for only where an identity may apply.
+    let is_out = |k: usize| {
+        let types = [p.b.ty(x[0]), p.b.ty(x[1])];
+        op.infer_one(&types).as_ref() == Some(&types[k])
+    };
+    let splats = [as_splat(&p.b, x[0]), as_splat(&p.b, x[1])];
     let number = |k: usize, c: f64| {
-        as_splat(&p.b, x[k]).is_some_and(|s| s == Scalar::F(c).cast(types[k].dtype)) && types[k].dtype.has_tangent()
+        splats[k].is_some_and(|s| {
+            let dtype = p.b.ty(x[k]).dtype;
+            s == Scalar::F(c).cast(dtype) && dtype.has_tangent()
+        })
     };
     let keep = |k: usize| is_out(k).then_some(x[k]);
     let negated = |p: &Pass, k: usize| operand_of(p, x[k], |o| matches!(o, Op::Unary(Unary::Neg))).map(|v| v[0]);

@@ -52,13 +52,17 @@ impl Hash for Name {
 }
 
 /// Values by what computes them.
-#[derive(Default)]
 pub(super) struct Table(FxHashMap<Key, Vals>);
 
 /// Larger constants are not compared element by element.
 const MAX_ELEMENTS: usize = 256;
 
 impl Table {
+    /// A table with room for the results of so many equations.
+    pub fn for_equations(n: usize) -> Table {
+        Table(FxHashMap::with_capacity_and_hasher(n, Default::default()))
+    }
+
     /// The key of an operation, if it may be merged.
     pub fn key(&self, op: &Op, x: &[Val]) -> Option<Key> {
         let mut x = Vals::from_slice(x);

@@ -26,6 +26,7 @@ fn without(f: &Function, need: Vec<bool>) -> Option<(Function, Vec<Val>)> {
         return None;
     }
     let b = Builder::new(&f.name, Session::default());
+    b.reserve(f);
     let mut map = vec![Val::POISON; f.len()];
     for v in f.params() {
         map[v.index()] = b.param(f.ty(*v).clone(), f.name_of(*v).map(|n| &**n));

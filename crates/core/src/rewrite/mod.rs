@@ -1,7 +1,7 @@
 //! Rewrites that keep meaning: dead code, common subexpressions, folding, algebraic simplification.
 //!
-//! [`simplify`] is one forward pass that writes the function anew, each equation through the same four steps, and one
-//! backward pass that drops what no result needs, results of loops and branches included. Both are linear. A rewrite never changes a result's bits, but for the
+//! [`simplify`] is one forward pass that writes anew what results need, each equation through the same three steps, and one
+//! backward pass that drops what they need no more, results of loops and branches included. Both are linear. A rewrite never changes a result's bits, but for the
 //! sign and payload of NaN: `x + 0` stays (it turns `-0` into `+0`), `x * 0` stays (NaN, infinity), sums are not
 //! reordered. `stop_gradient` and `checkpoint` stay, because a simplified function can be differentiated again.
 //! The seed of a derivative stays visible: a constant that was broadcast is not folded into what it multiplies.
@@ -50,15 +50,14 @@ pub fn simplify(f: &Function) -> Function {
 }
 
 fn simplify_with(f: &Function, bodies: &mut Bodies) -> Function {
-    let alive = dce::without_dead(f);
-    let f = alive.as_ref().unwrap_or(f);
-    let mut pass = Pass { b: Builder::new(&f.name, Session::default()), table: Table::default() };
+    let mut pass = Pass { b: Builder::new(&f.name, Session::default()), table: Table::for_equations(f.eqns().len()) };
+    pass.b.reserve(f);
     let mut map = vec![Val::POISON; f.len()];
     for &p in f.params() {
         map[p.index()] = pass.b.param(f.ty(p).clone(), f.name_of(p).map(|n| &**n));
     }
     let needed = f.needed(None);
-    for e in f.eqns() {
+    for e in f.eqns().iter().filter(|e| e.results().any(|r| needed[r.index()])) {
         let x: Vals = f.operands(e).iter().map(|v| map[v.index()]).collect();
         let narrow = if e.results().all(|r| needed[r.index()]) {
             None
