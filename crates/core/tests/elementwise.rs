@@ -128,6 +128,29 @@ fn complex_values_and_derivatives() {
 }
 
 #[test]
+fn outside_its_domain_a_function_is_nan() {
+    let outside: &[(&str, fn(f64) -> f64)] = &[
+        ("sqrt", |x| -x),
+        ("rsqrt", |x| -x),
+        ("log", |x| -x),
+        ("log2", |x| -x),
+        ("log1p", |x| -1.0 - x),
+        ("asin", |x| 1.0 + x),
+        ("acos", |x| -1.0 - x),
+        ("atanh", |x| 1.0 + x),
+        ("acosh", |x| 1.0 - x),
+    ];
+    for (name, at_distance) in outside {
+        let op = op_named(name);
+        let f = scalar(|cx, x| cx.emit(op.clone(), x)[0], 1);
+        for k in -20..200 {
+            let x = at_distance(1.7f64.powi(k));
+            assert!(at(&f, &[x]).is_nan(), "{name} of {x:e}");
+        }
+    }
+}
+
+#[test]
 fn polygamma_of_many_orders() {
     for (n, row) in table(include_str!("elementwise/polygamma.txt")) {
         let got = math::polygamma(n.parse().unwrap(), row[0]);

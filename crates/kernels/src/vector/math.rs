@@ -216,9 +216,11 @@ pub(super) fn log2<W: V>(x: W) -> W {
 fn quadrant<W: V>(x: W) -> (W, W, W) {
     let n = x.mul(c(W::E::TWO_OVER_PI)).round();
     let near = n.fma(c(W::E::MINUS_HALF_PI[0]), x);
-    let r = n.fma(c(W::E::MINUS_HALF_PI[1]), near);
-    let low = n.fma(c(W::E::MINUS_HALF_PI[1]), near.sub(r));
-    (n, r, n.fma(c(W::E::MINUS_HALF_PI[2]), low))
+    // Beside a multiple of π/2 almost all of `near` is cancelled: what each step loses is kept.
+    let next = n.mul(c(W::E::MINUS_HALF_PI[1]));
+    let r = near.add(next);
+    let lost = next.sub(r.sub(near)).add(n.fma(c(W::E::MINUS_HALF_PI[1]), next.neg()));
+    (n, r, n.fma(c(W::E::MINUS_HALF_PI[2]), lost))
 }
 
 #[inline(always)]

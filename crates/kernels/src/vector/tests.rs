@@ -51,7 +51,9 @@ fn doubles(n: usize, random: &mut Random) -> Vec<f64> {
     ];
     let mut x = special.to_vec();
     while x.len() < n {
-        x.push(match random.below(4) {
+        x.push(match random.below(5) {
+            // Beside zeros of sine and cosine.
+            4 => (random.below(20_000) as f64 - 10_000.0) * std::f64::consts::FRAC_PI_2,
             0 => f64::from_bits(random.next() << 33 ^ random.next()),
             1 => random.float() * 30.0,
             2 => random.float(),

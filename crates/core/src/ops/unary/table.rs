@@ -270,7 +270,8 @@ pub static UNARY: &[UnaryDef] = &[
         ..row(Unary::Asinh, "asinh", "inverse hyperbolic sine")
     },
     UnaryDef {
-        real: libm::acosh,
+        // libm's has answers for some negative numbers.
+        real: |x| if x < 1.0 { f64::NAN } else { libm::acosh(x) },
         complex: math::complex::acosh,
         domain: (1.2, 3.0),
         // sqrt(x² - 1) is sinh(y), which does not square x.

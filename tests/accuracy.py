@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Measure the elementary functions against more digits: a table of the largest errors, in units in the last place.
+
+    python3 tests/accuracy.py --bin target/release/cotangent [--doubles 20000] [--stride 1021] [--only REGEX] [--table FILE]
+
+f64: numbers of every exponent and both signs, and many near where a function is used, against mpmath with as many
+digits as it takes. f32: every `stride`-th of all floats, against mpmath through f64. An error is measured from the exact value
+in units of the last place of its type there; 0.5 is a correctly rounded result. A result that is infinite, zero or NaN
+where the rounded exact one is not, or the other way round, counts as infinite. Status 1 if a function exceeds its
+bound. Needs numpy, scipy and mpmath; without them it says so and succeeds.
+"""
+import argparse, pathlib, re, subprocess, sys, tempfile
+
+try:
+    import mpmath
+    import numpy as np
+    import scipy.special as special
+except ImportError as e:
+    print(f"skipped: {e}; `pip install numpy scipy mpmath` brings what this script needs")
+    sys.exit(0)
+
+np.seterr(all="ignore")
+mp = mpmath.mp
+mp.prec = 160
+BOUND = 2.0
+
+
+def logistic(x):
+    return 1 / (1 + mp.exp(-x))
+
+
+def erfc(x):
+    return mp.erfc(x) if abs(x) < 100 else mp.mpf(2 * (x < 0))
+
+
+# Function, its exact meaning, the same in f64 (within a unit or so, for f32), and the range in which it is mostly used.
+ONE = {
+    "sqrt": (mp.sqrt, np.sqrt, 10),
+    "rsqrt": (lambda x: 1 / mp.sqrt(x), lambda x: 1 / np.sqrt(x), 10),
+    "cbrt": (lambda x: mp.sign(x) * mp.cbrt(abs(x)), np.cbrt, 10),
+    "exp": (mp.exp, np.exp, 750),
+    "exp2": (lambda x: mp.power(2, x), np.exp2, 1080),
+    "expm1": (mp.expm1, np.expm1, 40),
+    "log": (mp.log, np.log, 3),
+    "log2": (lambda x: mp.log(x) / mp.log(2), np.log2, 3),
+    "log1p": (mp.log1p, np.log1p, 3),
+    "sin": (mp.sin, np.sin, 100),
+    "cos": (mp.cos, np.cos, 100),
+    "tan": (mp.tan, np.tan, 100),
+    "asin": (mp.asin, np.arcsin, 1),
+    "acos": (mp.acos, np.arccos, 1),
+    "atan": (mp.atan, np.arctan, 10),
+    "sinh": (mp.sinh, np.sinh, 30),
+    "cosh": (mp.cosh, np.cosh, 30),
+    "tanh": (mp.tanh, np.tanh, 20),
+    "asinh": (mp.asinh, np.arcsinh, 10),
+    "acosh": (mp.acosh, np.arccosh, 10),
+    "atanh": (mp.atanh, np.arctanh, 1),
+    "logistic": (logistic, special.expit, 40),
+    "erf": (mp.erf, special.erf, 6),
+    "erfc": (erfc, special.erfc, 27),
+}
+TWO = {
+    "div": (lambda x, y: x / y if y else x * mp.inf, np.divide, 10),
+    "pow": (mp.power, np.power, 20),
+    "atan2": (mp.atan2, np.arctan2, 10),
+}
+# Compositions of other functions: what they promise is said in their documentation.
+LOOSE = {"asinh": 4.0, "acosh": 4.0, "atanh": 4.0}
+
+
+def ulps(got, exact, fraction, least):
+    """The error of f64 numbers `got` that hold results, from exact values (f64 pairs: value and what is left of it)."""
+    high, low = exact
+    unit = np.ldexp(1.0, np.maximum(np.frexp(high)[1] - 1 - fraction, least).astype(int))
+    return np.abs((got - high) - low) / unit
+
+
+def module(names, dtype, two):
+    params = "  %x = tgraph.arg : tensor<nx{0}>\n".format(dtype) + ("  %y = tgraph.arg : tensor<nx{0}>\n".format(dtype) if two else "")
+    body = "".join(f"  %{n} = tgraph.{n} %x{', %y' if two else ''}\n" for n in names)
+    types = ", ".join([f"tensor<nx{dtype}>"] * len(names))
+    return f"tgraph.module @m {{\n{params}{body}  tgraph.return {', '.join('%' + n for n in names)} : {types}\n}}\n"
+
+
+def evaluate(binary, names, dtype, x):
+    """Results of all functions, in order."""
+    with tempfile.TemporaryDirectory() as d:
+        d = pathlib.Path(d)
+        (d / "m.tgraph").write_text(module(names, dtype, len(x) == 2))
+        np.savez(d / "in.npz", **dict(zip("xy", x)))
+        words = [binary, "run", d / "m.tgraph", "--in", d / "in.npz", "--out", d / "out.npz"]
+        run = subprocess.run([str(w) for w in words], capture_output=True, text=True)
+        if run.returncode:
+            sys.exit(run.stderr)
+        with np.load(d / "out.npz") as out:
+            return [out[k] for k in out.files]
+
+
+def exact_doubles(f, args):
+    """Exact values as pairs of f64 numbers."""
+    high, low = np.empty(len(args[0])), np.zeros(len(args[0]))
+    for i, a in enumerate(zip(*args)):
+        try:
+            v = f(*(mp.mpf(float(z)) for z in a))
+            v = mp.nan if isinstance(v, mpmath.mpc) else v
+        except (ZeroDivisionError, ValueError, OverflowError):
+            v = mp.nan
+        high[i] = float(v) if not mp.isnan(v) else np.nan
+        if np.isfinite(high[i]):
+            low[i] = float(v - mp.mpf(high[i]))
+    return high, low
+
+
+def worst(got, exact, x, fraction, least, narrow):
+    high, low = exact
+    rounded = narrow(high).astype(np.float64)
+    usual = np.isfinite(rounded) & (rounded != 0) & np.isfinite(got) & np.isfinite(high)
+    error = np.where(usual, ulps(got, exact, fraction, least), 0.0)
+    # Zero for what is less than the least number is off by less than one unit.
+    small = np.isfinite(high) & (np.abs(high) < np.ldexp(1.0, least + 1)) & (np.abs(got) <= np.ldexp(1.0, least + 1))
+    odd = ~usual & ~small & ~((got == rounded) | (np.isnan(got) & np.isnan(rounded)))
+    error = np.where(odd, np.inf, error)
+    k = int(np.argmax(error))
+    return float(error[k]), ", ".join(f"{z[k]:.9g}" for z in x)
+
+
+def doubles(n, span, rng):
+    bits = (rng.integers(0, 2, n) << 63) | (rng.integers(0, 2047, n) << 52) | rng.integers(0, 1 << 52, n)
+    any_size = bits.astype(np.uint64).view(np.float64)
+    near = rng.uniform(-span, span, n)
+    turns = rng.integers(-200, 200, n // 4) * (np.pi / 4)
+    ones = 1 + rng.uniform(-1, 1, n // 4) * 10.0 ** rng.uniform(-16, 0, n // 4)
+    return np.concatenate([any_size, near, turns, ones, -ones])
+
+
+def floats(stride):
+    return np.arange(0, 1 << 32, stride, dtype=np.uint64).astype(np.uint32).view(np.float32)
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--bin", required=True)
+    p.add_argument("--doubles", type=int, default=20000)
+    p.add_argument("--stride", type=int, default=1021)
+    p.add_argument("--only", default="")
+    p.add_argument("--table")
+    a = p.parse_args()
+    rng, failed = np.random.default_rng(1), False
+    lines = ["| function | f32 | at | f64 | at |", "|---|---|---|---|---|"]
+    x32 = floats(a.stride)
+    for table in (ONE, TWO):
+        for name, (exact, quick, span) in table.items():
+            if not re.search(a.only, name):
+                continue
+            if table is ONE:
+                x, z = [doubles(a.doubles, span, rng)], [x32]
+            else:
+                x = [doubles(a.doubles, span, rng), doubles(a.doubles, span, rng)[::-1].copy()]
+                z = [x32, np.roll(x32, len(x32) // 3 + 7)]
+                z = [np.concatenate([z[0], rng.uniform(0, 9, 100000).astype(np.float32)]),
+                     np.concatenate([z[1], rng.uniform(-9, 9, 100000).astype(np.float32)])]
+            [y64] = evaluate(a.bin, [name], "f64", x)
+            [y32] = evaluate(a.bin, [name], "f32", z)
+            wide = quick(*(v.astype(np.float64) for v in z))
+            e64, at64 = worst(y64, exact_doubles(exact, x), x, 52, -1074, lambda v: v)
+            e32, at32 = worst(y32.astype(np.float64), (wide, np.zeros(len(wide))), z, 23, -149, lambda v: v.astype(np.float32))
+            failed |= max(e64, e32) > LOOSE.get(name, BOUND)
+            lines.append(f"| {name} | {e32:.2f} | {at32} | {e64:.2f} | {at64} |")
+            print(lines[-1], flush=True)
+    if a.table:
+        pathlib.Path(a.table).write_text("\n".join(lines) + "\n")
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()
