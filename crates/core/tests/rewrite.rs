@@ -1,6 +1,6 @@
 //! Rewrites: what they remove, and what they must leave alone.
 
-use cotangent_core::ops::{Binary, Unary};
+use cotangent_core::ops::{Binary, DotGeneral, Unary};
 use cotangent_core::rewrite::{dce, simplify};
 use cotangent_core::transform::{AdContext, Session, grad};
 use cotangent_core::{Array, Builder, DType, Dim, Emit, Function, Op, Type, Val, reference};
@@ -88,6 +88,19 @@ fn identities_that_hold_for_every_bit_apply_and_others_do_not() {
     // -0 + 0 is +0; infinity * 0 is NaN.
     assert_eq!(simple(scalar(), |cx, x| cx.add(x, cx.full_like(x, 0.0))), ["constant", "add"]);
     assert_eq!(simple(scalar(), |cx, x| cx.mul(x, cx.full_like(x, 0.0))), ["constant", "mul"]);
+}
+
+#[test]
+fn products_of_all_pairs_are_elementwise_to_the_bit() {
+    let f = build(Type::new(DType::F64, [5]), |cx, x| {
+        let all = cx.op(DotGeneral::default(), &[x, cx.exp(x)]);
+        cx.transpose(all, &[1, 0])
+    });
+    let g = simplify(&f);
+    assert_eq!(ops(&g), ["exp", "broadcast_in_dim", "broadcast_in_dim", "mul"]);
+    let x = Array::vector(vec![-0.0, 0.0, f64::NAN, f64::NEG_INFINITY, -1e-320]);
+    let [want, got] = [&f, &g].map(|f| reference::run(f, std::slice::from_ref(&x)).unwrap().remove(0));
+    assert!(got.same_bits(&want), "{got:?}\n{want:?}");
 }
 
 #[test]
