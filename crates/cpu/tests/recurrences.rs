@@ -6,7 +6,7 @@ use common::{build, run};
 use cotangent_core::ops::{Comparison, DotGeneral};
 use cotangent_core::rewrite::simplify;
 use cotangent_core::transform::{AdContext, grad};
-use cotangent_core::{Array, DType, Dim, Emit, Function, Type, Val};
+use cotangent_core::{Array, DType, Dim, Function, Type, Val};
 use std::sync::Arc;
 
 /// `y <- a y + b sin y + x`, which also returns rows: `steps` of them, of this type.
