@@ -1,5 +1,5 @@
-//! Elementary functions over [`V`]: at most 2 units in the last place over the whole range, special values as IEEE 754
-//! and C say, and the same bits at every level.
+//! Elementary functions over [`V`]: at most 2 units in the last place over the whole range (`tan` 2.2, `erfc` 2.3), special
+//! values as IEEE 754 and C say, and the same bits at every level.
 //!
 //! Arguments are reduced exactly with `fma` (the product with a full-precision constant is exact before it is rounded
 //! against the argument), a polynomial of [`Tables`](super::tables::Tables) does the rest. A few functions have
