@@ -144,7 +144,8 @@ impl Assembler {
                 self.bytes(&[
                     0xc4,
                     not(reg, 3) << 7 | x.min(1) << 6 | b << 5 | i.map,
-                    u8::from(i.w) << 7 | (!other & 15) << 3 | width << 2 | i.prefix,
+                    // In the first map W says nothing of vectors; checkers of memory want it to be 0.
+                    u8::from(i.w && i.map != 1) << 7 | (!other & 15) << 3 | width << 2 | i.prefix,
                 ]);
                 1
             }
