@@ -580,6 +580,7 @@ fn mistakes_carry_their_place() {
             (2, 1),
         ),
         (line("%0 = stablehlo.sine %x : tensor<2xf64>"), Code::Syntax, (2, 1)),
+        (line(""), Code::Syntax, (1, 53)),
         (
             line("^bb1(%a: tensor<f64>):\nreturn %a : tensor<f64>").replace("%x: tensor<2xf64>", ""),
             Code::ShapeMismatch,

@@ -66,7 +66,7 @@ impl<'t> Frame<'t> {
 
     /// The operations of a function, and what it returns.
     fn body(&self, f: &ast::Function<'_>, body: &Region<'_>) -> Result<Vec<Val>> {
-        let results = self.ops(&body.ops)?;
+        let results = self.ops(body)?;
         if results.len() != f.results.len() {
             let text = format!("`@{}` returns {} values, not {}", f.name, results.len(), f.results.len());
             return Err(Error::new(Code::Arity, text).at(f.pos.into()));
@@ -134,7 +134,7 @@ impl<'t> Frame<'t> {
             let inside = if ty.rank() == 0 { parts[0] } else { cx.concatenate(&parts, 0) };
             frame.scope.borrow_mut().captured.insert(c, inside);
         }
-        let results = frame.ops(&region.ops)?;
+        let results = frame.ops(region)?;
         frame.b.finish(&results)
     }
 
@@ -178,16 +178,16 @@ impl<'t> Frame<'t> {
     }
 
     /// All operations; the operands of the last one, which returns.
-    fn ops(&self, ops: &[Operation<'_>]) -> Result<Vec<Val>> {
-        for op in ops {
+    fn ops(&self, region: &Region<'_>) -> Result<Vec<Val>> {
+        for op in &region.ops {
             if matches!(op.name, "func.return" | "stablehlo.return" | "mhlo.return" | "sdy.return") {
                 return self.operands(op);
             }
             self.b.set_loc(op.pos.into());
             self.one(op).map_err(|e| e.at(op.pos.into()))?;
         }
-        Err(Error::new(Code::Syntax, "a region without `return`")
-            .at(ops.first().map(|o| o.pos.into()).unwrap_or_default()))
+        let place = region.ops.first().map_or(region.pos, |o| o.pos);
+        Err(Error::new(Code::Syntax, "a region without `return`").at(place.into()))
     }
 
     fn one(&self, op: &Operation<'_>) -> Result<()> {
