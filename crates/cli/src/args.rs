@@ -47,7 +47,7 @@ pub const COMMANDS: &[(&str, &[&str])] = &[
     ("jacobian", &["wrt", "in", "out"]),
     ("hessian", &["wrt", "in", "out"]),
     ("check", &["wrt", "in"]),
-    ("explain", &["wrt", "svg"]),
+    ("explain", &["wrt", "in", "svg"]),
     ("profile", &["wrt", "in", "grad", "runs", "trace"]),
     ("ops", &[]),
     ("help", &[]),

@@ -78,7 +78,7 @@ const TOPICS: &[(&str, &str)] = &[
     ),
     (
         "explain",
-        "cotangent explain FILE[@NAME] [--wrt x,w] [--svg G.svg]\n\nOperations, what the forward pass saves for the backward pass, and the cost of each derivative; with --svg a drawing of\nthe adjoint's steps: what runs at once, and what it reads.\n",
+        "cotangent explain FILE[@NAME] [--wrt x,w] [--in A.npz] [--svg G.svg]\n\nOperations, what the forward pass saves for the backward pass, the cost of each derivative, and the memory of a run\nwhere extents are known, from arrays too; with --svg a drawing of the adjoint's steps: what runs at once, and what it\nreads.\n",
     ),
     (
         "profile",

@@ -176,6 +176,7 @@ fn check_finds_nothing_wrong_and_explain_says_what_is_saved() {
     let text = good(&["explain", "-"], &SIN.replace('?', "1000"));
     let memory = text.split("memory").nth(1).unwrap_or_else(|| panic!("{text}"));
     assert!(memory.contains("adjoint  3.9 KiB"), "{text}");
+    bad(&["explain", "-", "--in", "nowhere.npz"], SIN, "nowhere.npz");
 }
 
 #[test]

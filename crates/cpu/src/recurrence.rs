@@ -45,15 +45,9 @@ impl Known {
     }
 }
 
-fn form(f: &Function, v: Val) -> Option<Form> {
-    let ty = f.ty(v);
-    let shape = ty.shape.as_const()?;
-    Some(Form { dtype: ty.dtype, n: volume(&shape).ok()?, shape: shape.into() })
-}
-
-/// The body of an equation's value on these operands.
+/// The value of an equation on these operands.
 fn value(f: &Function, e: &Eqn, x: &[Known], lowering: &mut Lowering) -> Option<Known> {
-    let y = form(f, e.results().next()?)?;
+    let y = Form::of(f.ty(e.results().next()?))?;
     match (&e.op, x) {
         (Op::Constant(Constant { ty, value: Value::Splat(s) }), _) => {
             Some(Known::Number(literal(lowering, &s.array(ty.dtype))))
@@ -77,10 +71,10 @@ impl Loop {
     /// The loop of a scan, if its body is of this kind.
     pub(crate) fn of(s: &Scan) -> Option<Loop> {
         let f = &*s.body;
-        let forms = |v: &[Val]| v.iter().map(|&v| form(f, v)).collect::<Option<Vec<_>>>();
+        let forms = |v: &[Val]| v.iter().map(|&v| Form::of(f.ty(v))).collect::<Option<Vec<_>>>();
         let (inputs, outputs) = (forms(f.params())?, forms(f.results())?);
         let n = outputs.first()?.n;
-        if n == 0 || inputs.iter().chain(&outputs).any(|x| x.n != n) {
+        if inputs.iter().chain(&outputs).any(|x| x.n != n) {
             return None;
         }
         let mut lowering = Lowering::new();
@@ -93,7 +87,7 @@ impl Loop {
             let x: Vec<Known> = f.operands(e).iter().map(|v| known[v.index()]).collect::<Option<_>>()?;
             let y = value(f, e, &x, &mut lowering)?;
             let r = e.results().next()?;
-            if matches!(y, Known::Elements(_)) && form(f, r)?.n != n {
+            if matches!(y, Known::Elements(_)) && Form::of(f.ty(r))?.n != n {
                 return None;
             }
             known[r.index()] = Some(y);

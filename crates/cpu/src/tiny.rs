@@ -84,6 +84,13 @@ pub(crate) struct Form {
 }
 
 impl Form {
+    /// That of tensors of a type; `None` if they have no elements or it is not known how many.
+    pub(crate) fn of(ty: &Type) -> Option<Form> {
+        let shape: Extents = ty.shape.iter().map(|d| d.as_const()).collect::<Option<_>>()?;
+        let n = cotangent_core::array::numel(&shape).filter(|&n| n > 0)?;
+        n.checked_mul(ty.dtype.size()).map(|_| Form { dtype: ty.dtype, shape, n })
+    }
+
     /// All elements together.
     pub(crate) fn bytes(&self) -> usize {
         self.n * self.dtype.size()
@@ -114,17 +121,6 @@ pub(crate) struct Memory {
 // SAFETY: the pointers lead into `lines`, or were given for one run and are not used after it.
 unsafe impl Send for Memory {}
 
-fn extents(ty: &Type) -> Option<(Extents, usize)> {
-    let shape: Extents = ty.shape.iter().map(|d| d.as_const()).collect::<Option<_>>()?;
-    let n = cotangent_core::array::numel(&shape)?;
-    (n > 0).then_some((shape, n))
-}
-
-/// The bytes of a value; `None` if there are none or they are not known.
-fn bytes(ty: &Type) -> Option<usize> {
-    extents(ty)?.1.checked_mul(ty.dtype.size())
-}
-
 /// Row-major positions of the elements of a strided view.
 fn positions(shape: &[usize], strides: &[isize]) -> Box<[u32]> {
     let mut at = vec![0u32];
@@ -149,8 +145,7 @@ struct Plan<'f> {
 
 impl Plan<'_> {
     fn form(&self, v: Val) -> Option<Form> {
-        let (shape, n) = extents(self.f.ty(v))?;
-        Some(Form { dtype: self.f.ty(v).dtype, shape, n })
+        Form::of(self.f.ty(v))
     }
 
     /// A place in memory.
@@ -388,7 +383,7 @@ impl Tiny {
     /// The program of these steps, if every value is small and every operation one of the few.
     /// `looped` says that it is the body of a loop.
     pub(crate) fn of(f: &Function, live: impl Fn(&Eqn) -> bool, looped: bool) -> Option<Tiny> {
-        let largest = f.vals().map(|v| bytes(f.ty(v))).try_fold(0, |most, n| Some(most.max(n?)))?;
+        let largest = f.vals().map(|v| Form::of(f.ty(v))).try_fold(0, |most, form| Some(most.max(form?.bytes())))?;
         let most = if largest <= VALUE { VALUE } else { LARGE };
         let fits = f.eqns().len() <= EQUATIONS && largest <= most && (looped || most == VALUE);
         if !fits || !f.eqns().iter().all(|e| is_known(f, e) || !live(e)) {

@@ -51,7 +51,7 @@ pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
         row("hvp", &simplify(&h));
     }
     print(out, &format!("\n{}", show::table(&rows)))?;
-    print(out, &needs(&extents(args, &target, f), &[("primal", &simple), ("adjoint", &gradient)]))?;
+    print(out, &needs(&extents(args, &target, f)?, &[("primal", &simple), ("adjoint", &gradient)]))?;
     if let Some(path) = &args.svg {
         std::fs::write(path, draw::steps_svg(&gradient))
             .map_err(|e| cotangent::Error::new(cotangent::Code::Io, format!("cannot write {path}: {e}")))?;
@@ -76,17 +76,18 @@ fn needs(env: &Env, functions: &[(&str, &Function)]) -> String {
     if rows.is_empty() { String::new() } else { format!("\n{}", show::table(&[vec![head], rows].concat())) }
 }
 
-/// What the inputs say of symbols, if there are inputs.
-fn extents(args: &Args, target: &Target, f: &Function) -> Env {
-    let mut env = Env::default();
-    if args.input.is_some() || target.sibling().is_some() {
-        let types =
-            Inputs::read(args, target).and_then(|x| x.args(f)).map(|x| x.iter().map(Array::ty).collect::<Vec<_>>());
-        if types.and_then(|types| reference::bind(f, &types, &mut env)).is_err() {
-            return Env::default();
-        }
+/// What the inputs say of symbols, if there are inputs. Those beside the program need not fit.
+fn extents(args: &Args, target: &Target, f: &Function) -> Result<Env> {
+    let read = || {
+        let mut env = Env::default();
+        let types: Vec<Type> = Inputs::read(args, target)?.args(f)?.iter().map(Array::ty).collect();
+        reference::bind(f, &types, &mut env).map(|()| env)
+    };
+    match (&args.input, target.sibling()) {
+        (None, None) => Ok(Env::default()),
+        (None, Some(_)) => Ok(read().unwrap_or_default()),
+        (Some(_), _) => read(),
     }
-    env
 }
 
 /// Operations by name: how many, and what they cost.
