@@ -6,11 +6,11 @@
 //! the shape and the code.
 
 use crate::fused::{Fused, Level, Phase, Place};
-use crate::tensor::{Extents, Fresh, Strides, Tensor, row_major};
+use crate::tensor::{Extents, Fresh, Tensor, row_major};
 use cotangent_core::{DType, Result};
 use cotangent_kernels::parallel::{Shared, parallel};
 use cotangent_kernels::tile::fold::{Fold, PIECE, Reduced};
-use cotangent_kernels::tile::{Line, Source};
+use cotangent_kernels::tile::{Laid, Line};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -32,18 +32,16 @@ thread_local! {
 /// One call of a group.
 pub(crate) struct Run<'a> {
     fused: &'a Fused,
-    shape: &'a [usize],
+    /// How what each phase's code reads lies, if it has any code.
+    laid: SmallVec<[Option<Laid>; 1]>,
     /// The number of rows, and of elements in each.
     count: usize,
     len: usize,
-    operands: SmallVec<[(*const u8, &'a [isize]); 4]>,
+    operands: SmallVec<[*const u8; 4]>,
     /// Where each buffer is, if it is whole.
     whole: SmallVec<[Option<*mut u8>; 4]>,
-    /// Steps of a row-major buffer of elements, of one of rows, and of the latter read along rows.
-    elements: Strides,
-    rows: Strides,
-    along: Strides,
-    /// Bytes of what passes for each element.
+    /// Bytes of what passes for each element: in the buffers before each, and in all.
+    before: SmallVec<[usize; 4]>,
     passing: usize,
 }
 
@@ -76,14 +74,32 @@ impl<'a> Run<'a> {
         x: &'a [Tensor],
         whole: SmallVec<[Option<*mut u8>; 4]>,
     ) -> Run<'a> {
-        let operands = x.iter().map(|t| (t.first_ptr(), t.strides())).collect();
+        let shape = &shape[..];
         let elements = row_major(shape);
         let rows = row_major(&shape[..shape.len() - fused.reduced]);
+        // Values of rows, read along rows.
         let mut along = rows.clone();
         along.resize(shape.len(), 0);
-        let size = |b: usize| if whole[b].is_none() { fused.buffers[b].dtype.size() } else { 0 };
-        let passing = (0..whole.len()).map(size).sum();
-        Run { fused, shape, count, len, operands, whole, elements, rows, along, passing }
+        let of = |p: &'a Phase| {
+            let (shape, dense) = match p.level {
+                Level::Elements => (shape, &elements),
+                Level::Rows => (&shape[..rows.len()], &rows),
+            };
+            let strides = p.reads.iter().map(|place| match *place {
+                Place::Operand(i) => x[i].strides(),
+                Place::Buffer(b) if fused.buffers[b].level == p.level => &dense[..],
+                Place::Buffer(_) => &along[..],
+            });
+            (!p.writes.is_empty()).then(|| p.body.laid(shape, strides))
+        };
+        let laid = fused.phases.iter().map(of).collect();
+        let (mut before, mut passing) = (SmallVec::new(), 0);
+        for (b, whole) in fused.buffers.iter().zip(&whole) {
+            before.push(passing);
+            passing += if whole.is_none() { b.dtype.size() } else { 0 };
+        }
+        let operands = x.iter().map(Tensor::first_ptr).collect();
+        Run { fused, laid, count, len, operands, whole, before, passing }
     }
 
     /// Picoseconds of all phases for one row.
@@ -115,10 +131,10 @@ impl<'a> Run<'a> {
                 for start in (c * claim..end).step_by(block) {
                     let rows = start..end.min(start + block);
                     memory.first = rows.start * self.len;
-                    for p in &self.fused.phases {
+                    for (p, laid) in self.fused.phases.iter().zip(&self.laid) {
                         // SAFETY: the caller's promise, and there is room for a block of what passes.
                         unsafe {
-                            self.make(p, self.elements_of(p, &rows), memory);
+                            self.make(p, laid, self.elements_of(p, &rows), memory);
                             p.folds.iter().for_each(|f| self.fold(f, rows.clone(), memory));
                         }
                     }
@@ -139,11 +155,11 @@ impl<'a> Run<'a> {
     /// # Safety
     /// That of [`Run::by_rows`].
     pub(crate) unsafe fn by_phases(&self) -> Result<()> {
-        for p in &self.fused.phases {
+        for (p, laid) in self.fused.phases.iter().zip(&self.laid) {
             if p.level == Level::Rows {
                 let nothing = Passing { data: std::ptr::null_mut(), room: 0, first: 0 };
                 // SAFETY: the caller's promise; values of rows do not pass.
-                unsafe { self.make(p, 0..self.count, nothing) };
+                unsafe { self.make(p, laid, 0..self.count, nothing) };
                 continue;
             }
             let pieces = self.len.div_ceil(PIECE);
@@ -161,7 +177,7 @@ impl<'a> Run<'a> {
                         memory.first = start;
                         // SAFETY: the caller's promise; there is room for a piece of what passes and for each result.
                         unsafe {
-                            self.make(p, range.clone(), memory);
+                            self.make(p, laid, range.clone(), memory);
                             for (f, to) in p.folds.iter().zip(&to) {
                                 let (x, dtype) = (self.at(f.1, memory), self.fused.buffers[f.2].dtype);
                                 reduce(f.0, dtype, to.get(), u, x, range.clone(), PIECE);
@@ -188,57 +204,40 @@ impl<'a> Run<'a> {
     /// Calls `f` with this thread's memory, with room for so many elements of what passes.
     fn with_memory(&self, elements: usize, f: impl FnOnce(Passing)) {
         PASSING.with_borrow_mut(|memory| {
-            let need = match self.passing {
-                0 => 0,
-                bytes => (bytes * elements).div_ceil(size_of::<Line>()) + self.whole.len(),
-            };
+            // So many that every buffer begins a line.
+            let room = elements.next_multiple_of(size_of::<Line>());
+            let need = self.passing * room / size_of::<Line>();
             if memory.len() < need {
                 memory.resize(need, Line([0; 64]));
             }
-            f(Passing { data: memory.as_mut_ptr().cast(), room: elements, first: 0 });
+            f(Passing { data: memory.as_mut_ptr().cast(), room, first: 0 });
         });
     }
 
     /// Where the first value of a place is, or would be.
     fn at(&self, place: Place, memory: Passing) -> *mut u8 {
-        let b = match place {
-            Place::Operand(i) => return self.operands[i].0.cast_mut(),
-            Place::Buffer(b) => b,
-        };
-        let size = |b: usize| self.fused.buffers[b].dtype.size();
-        self.whole[b].unwrap_or_else(|| {
-            let before = (0..b).filter(|&b| self.whole[b].is_none());
-            let offset: usize = before.map(|b| lines(memory.room * size(b))).sum();
-            memory.data.wrapping_add(offset).wrapping_sub(memory.first * size(b))
-        })
+        match place {
+            Place::Operand(i) => self.operands[i].cast_mut(),
+            Place::Buffer(b) => self.whole[b].unwrap_or_else(|| {
+                let first = memory.first * self.fused.buffers[b].dtype.size();
+                memory.data.wrapping_add(memory.room * self.before[b]).wrapping_sub(first)
+            }),
+        }
     }
 
     /// Runs a phase's code over a range of elements, or of rows.
     ///
     /// # Safety
     /// That of [`Run::by_rows`]; what passes has room for the range.
-    unsafe fn make(&self, p: &Phase, range: Range<usize>, memory: Passing) {
-        if p.writes.is_empty() {
-            return;
-        }
-        let (shape, dense) = match p.level {
-            Level::Elements => (self.shape, &self.elements),
-            Level::Rows => (&self.shape[..self.rows.len()], &self.rows),
-        };
-        let source = |place: &Place| match *place {
-            Place::Operand(i) => Source { data: self.operands[i].0, strides: self.operands[i].1 },
-            Place::Buffer(b) => {
-                let strides = if self.fused.buffers[b].level == p.level { dense } else { &self.along };
-                Source { data: self.at(*place, memory), strides }
-            }
-        };
+    unsafe fn make(&self, p: &Phase, laid: &Option<Laid>, range: Range<usize>, memory: Passing) {
+        let Some(laid) = laid else { return };
         let output = |&b: &usize| {
             self.at(Place::Buffer(b), memory).wrapping_add(range.start * self.fused.buffers[b].dtype.size())
         };
-        let sources: SmallVec<[Source<'_>; 4]> = p.reads.iter().map(source).collect();
-        let outputs: SmallVec<[*mut u8; 4]> = p.writes.iter().map(output).collect();
+        let inputs: SmallVec<[*const u8; 8]> = p.reads.iter().map(|r| self.at(*r, memory).cast_const()).collect();
+        let outputs: SmallVec<[*mut u8; 8]> = p.writes.iter().map(output).collect();
         // SAFETY: the caller's promise.
-        unsafe { p.body.run(shape, range, &sources, &outputs) };
+        unsafe { p.body.run(laid, range, &inputs, &outputs) };
     }
 
     /// Folds rows.
@@ -273,10 +272,6 @@ impl<'a> Run<'a> {
 /// Picoseconds to fold so many elements, about.
 fn fold_cost(n: usize) -> u64 {
     20_000 + 30 * n as u64
-}
-
-fn lines(bytes: usize) -> usize {
-    bytes.next_multiple_of(size_of::<Line>())
 }
 
 /// Reduces every `len` elements of a range of `x` to one of `y`, from the `at`-th on.

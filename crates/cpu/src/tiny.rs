@@ -20,7 +20,7 @@ use cotangent_core::ops::{DotGeneral, Op, Reduce, Reduction};
 use cotangent_core::{DType, Env, Function, Result, Type, Val};
 use cotangent_kernels::gemm::{Gemm, gemm};
 use cotangent_kernels::tile::fold::{Fold, PIECE, Reduced};
-use cotangent_kernels::tile::{Body, Line, Run, Source, kernels};
+use cotangent_kernels::tile::{Body, Laid, Line, Run, kernels};
 use cotangent_kernels::view::View;
 use smallvec::SmallVec;
 use std::sync::{Mutex, TryLockError};
@@ -54,10 +54,10 @@ enum Instruction {
 
 struct Elements {
     body: Body,
-    shape: Extents,
+    /// How what it reads lies.
+    laid: Laid,
     n: usize,
-    /// What it reads, and the steps of the axes there.
-    x: Vec<(Place, SmallVec<[isize; 4]>)>,
+    x: SmallVec<[Place; 4]>,
     y: SmallVec<[Place; 2]>,
 }
 
@@ -248,12 +248,14 @@ impl Plan<'_> {
             };
             Some((self.place[v.index()]?, strides))
         };
-        let x = phase.reads.iter().map(read).collect::<Option<Vec<_>>>()?;
+        let (x, strides): (SmallVec<[Place; 4]>, Vec<SmallVec<[isize; 4]>>) =
+            phase.reads.iter().map(read).collect::<Option<Vec<_>>>()?.into_iter().unzip();
+        let laid = phase.body.laid(&shape, strides.iter().map(|s| &s[..]));
         let results: Vec<Val> = g.results().collect();
         let mut write = |b: &usize| self.define(results[made.results.iter().position(|r| r == b)?]);
         let y = phase.writes.iter().map(&mut write).collect::<Option<_>>()?;
         let n = shape.iter().product();
-        self.code.push(Instruction::Group(Box::new(Elements { body: phase.body, shape, n, x, y })));
+        self.code.push(Instruction::Group(Box::new(Elements { body: phase.body, laid, n, x, y })));
         Some(())
     }
 
@@ -554,11 +556,10 @@ impl Tiny {
                     unsafe { std::ptr::copy_nonoverlapping(table[*x].cast_const(), table[*y], *bytes) };
                 }
                 Instruction::Group(g) => {
-                    let sources: SmallVec<[Source<'_>; 8]> =
-                        g.x.iter().map(|(x, strides)| Source { data: table[*x], strides }).collect();
+                    let x: SmallVec<[*const u8; 8]> = g.x.iter().map(|x| table[*x].cast_const()).collect();
                     let y: SmallVec<[*mut u8; 4]> = g.y.iter().map(|y| table[*y]).collect();
                     // SAFETY: as above, for operands that repeat as the group reads them.
-                    unsafe { g.body.run(&g.shape, 0..g.n, &sources, &y) };
+                    unsafe { g.body.run(&g.laid, 0..g.n, &x, &y) };
                 }
                 Instruction::Product { dtype, sizes, y, x } => {
                     let x = x.map(|(x, steps)| (table[x].cast_const(), steps));

@@ -59,6 +59,20 @@ fn numbers(indices: Tensor) -> Result<Vec<i64>> {
     }))
 }
 
+/// Steps to the next index, and moves places by the steps along the axes; `false` after the last.
+fn turn<const N: usize>(index: &mut [usize], axes: &[(usize, [isize; N])], places: &mut [usize; N]) -> bool {
+    for (i, &(n, by)) in index.iter_mut().zip(axes).rev() {
+        let back = if *i + 1 < n { 1 } else { 1 - n as isize };
+        (0..N).for_each(|k| places[k] = at(places[k], back, by[k]));
+        *i += 1;
+        if *i < n {
+            return true;
+        }
+        *i = 0;
+    }
+    false
+}
+
 /// Steps to the next index; `false` after the last.
 fn advance(index: &mut [usize], shape: &[usize]) -> bool {
     for (i, &n) in index.iter_mut().zip(shape).rev() {
@@ -94,45 +108,54 @@ impl Plan {
             size[k] = n;
         }
         let outer: SmallVec<[usize; 4]> = (0..windows.shape.len()).filter(|k| !w.window.contains(k)).collect();
-        let counts: Extents = outer.iter().map(|&k| windows.shape[k]).collect();
         let index_strides = row_major(indices.shape());
         let component = index_strides.get(w.vector).map_or(0, |&s| s as usize);
-        let index_by: Strides = (0..index_strides.len()).filter(|&k| k != w.vector).map(|k| index_strides[k]).collect();
+        let index_by = (0..index_strides.len()).filter(|&k| k != w.vector).map(|k| index_strides[k]);
+        let batches =
+            || w.operand_batch.iter().zip(&w.index_batch).map(|(&axis, &k)| (axis, k - usize::from(k > w.vector)));
+        // The extents that windows are counted along, and how far an index vector, its window, and what a batch has of the
+        // operand move along each.
+        let by = |(k, (&o, index)): (usize, (&usize, isize))| {
+            let batch = batches().filter(|b| b.1 == k).map(|b| x.strides[b.0]).sum();
+            (windows.shape[o], [index, windows.strides[o], batch])
+        };
+        let turns: SmallVec<[(usize, [isize; 3]); 4]> = outer.iter().zip(index_by).enumerate().map(by).collect();
         let values = numbers(indices)?;
-        let (mut g, mut start): (Extents, SmallVec<[i64; 4]>) = (smallvec![0; outer.len()], SmallVec::new());
+        let (mut g, mut places): (Extents, _) = (smallvec![0; outer.len()], [0, windows.offset, x.offset]);
         let mut whole = Group { window: window.clone(), pairs: Vec::new() };
         loop {
-            let from: usize = index_by.iter().zip(&g).map(|(&s, &g)| s as usize * g).sum();
-            start.clear();
-            start.resize(x.shape.len(), 0);
+            let ([from, to, mut first], mut inside) = (places, true);
+            let start = |c: usize| {
+                let (i, last) = (values[from + c * component], x.shape[w.axes[c]] as i64 - size[w.axes[c]] as i64);
+                (if bounds == Bounds::Clip { i.min(last).max(0) } else { i }, last)
+            };
             for (c, &axis) in w.axes.iter().enumerate() {
-                let (i, last) = (values[from + c * component], x.shape[axis] as i64 - size[axis] as i64);
-                start[axis] = if bounds == Bounds::Clip { i.min(last).max(0) } else { i };
-                if bounds != Bounds::Drop && !(0..=last).contains(&start[axis]) {
-                    bail!(
-                        OutOfBounds,
-                        "`{name}`: index {i} at {g:?} is out of bounds for axis {axis} of extent {} (window {})",
-                        x.shape[axis],
-                        size[axis]
-                    );
+                let (i, last) = start(c);
+                if !(0..=last).contains(&i) {
+                    inside = false;
+                    if bounds != Bounds::Drop {
+                        bail!(
+                            OutOfBounds,
+                            "`{name}`: index {i} at {g:?} is out of bounds for axis {axis} of extent {} (window {})",
+                            x.shape[axis],
+                            size[axis]
+                        );
+                    }
+                }
+                first = at(first, i as isize, x.strides[axis]);
+            }
+            if inside {
+                whole.pairs.push((to, first));
+            } else {
+                let mut starts: SmallVec<[i64; 4]> = smallvec![0; x.shape.len()];
+                w.axes.iter().enumerate().for_each(|(c, &axis)| starts[axis] = start(c).0);
+                batches().for_each(|(axis, k)| starts[axis] = g[k] as i64);
+                if let Some(cut) = plan.cut(x, &starts, &size, &extended, to) {
+                    let so_far = Group { window: window.clone(), pairs: std::mem::take(&mut whole.pairs) };
+                    plan.groups.extend([so_far, cut]);
                 }
             }
-            for (&axis, &k) in w.operand_batch.iter().zip(&w.index_batch) {
-                start[axis] = g[k - usize::from(k > w.vector)] as i64;
-            }
-            let mut to = windows.offset;
-            for (&k, &g) in outer.iter().zip(&g) {
-                to = at(to, g as isize, windows.strides[k]);
-            }
-            let inside = |k: usize| start[k] >= 0 && start[k] <= x.shape[k] as i64 - size[k] as i64;
-            if (0..x.shape.len()).all(inside) {
-                let from = (0..start.len()).fold(x.offset, |p, k| at(p, start[k] as isize, x.strides[k]));
-                whole.pairs.push((to, from));
-            } else if let Some(cut) = plan.cut(x, &start, &size, &extended, to) {
-                let so_far = Group { window: window.clone(), pairs: std::mem::take(&mut whole.pairs) };
-                plan.groups.extend([so_far, cut]);
-            }
-            if !advance(&mut g, &counts) {
+            if !turn(&mut g, &turns, &mut places) {
                 plan.groups.push(whole);
                 return Ok(plan);
             }

@@ -63,7 +63,10 @@ fn region<T: Copy>(dst: &mut [T], offset: usize, stride: impl Fn(usize) -> isize
     let (inner, data) = (loops.inner(), src.data());
     if let Some((rest, turned)) = turned(&loops) {
         let rest = rest.around();
-        return rest.in_order(start, |at, _| transpose(dst, data, at, inner, turned));
+        return rest.in_order(start, |at, _| match inner.len.min(turned.len) < TILE {
+            true => transpose::<T, SMALL>(dst, data, at, inner, turned),
+            false => transpose::<T, TILE>(dst, data, at, inner, turned),
+        });
     }
     let longest = (0..loops.outer().len()).max_by_key(|&d| loops.outer()[d].len);
     if let Some((rest, long)) =
@@ -94,12 +97,21 @@ const BLOCK: usize = 256;
 /// The side of a block of a transpose: a line of a cache in f32.
 const TILE: usize = 16;
 
+/// That of many small matrices, and the least side of one.
+const SMALL: usize = 8;
+const LEAST: usize = 4;
+
 /// The nest without the outer axis along which the source is adjacent, and that axis, if the innermost axis is one
-/// along which the source is not: the other side of a transpose.
+/// along which the source is not: the other side of a transpose. A side that is short is one of many matrices.
 fn turned(loops: &Loops<2>) -> Option<(Loops<2>, Axis<2>)> {
     let inner = loops.inner();
-    let across = |d: &usize| loops.outer()[*d].strides[1].abs() == 1 && loops.outer()[*d].len >= TILE;
-    if inner.strides[1].abs() <= 1 || inner.len < TILE {
+    let longest = loops.outer().iter().map(|a| a.len).max()?;
+    let long = |len: usize| len >= TILE || len >= LEAST && longest >= TILE;
+    let across = |d: &usize| {
+        let Axis { len, strides } = loops.outer()[*d];
+        strides[1].abs() == 1 && long(len) && (inner.len >= TILE || len < longest)
+    };
+    if inner.strides[1].abs() <= 1 || !long(inner.len) {
         return None;
     }
     (0..loops.outer().len()).find(across).map(|d| loops.without(d))
@@ -108,7 +120,7 @@ fn turned(loops: &Loops<2>) -> Option<(Loops<2>, Axis<2>)> {
 /// Copies the matrix of the axes `inner` and `turned` in square blocks. A block is read along the source's lines and
 /// written along the destination's, so that each line is touched once, even where a power of two between lines makes
 /// them compete for one place in the cache.
-fn transpose<T: Copy>(dst: &mut [T], data: &[T], at: [usize; 2], inner: Axis<2>, turned: Axis<2>) {
+fn transpose<T: Copy, const TILE: usize>(dst: &mut [T], data: &[T], at: [usize; 2], inner: Axis<2>, turned: Axis<2>) {
     let mut block = [[data[at[1]]; TILE]; TILE];
     for j in (0..turned.len).step_by(TILE) {
         for i in (0..inner.len).step_by(TILE) {
@@ -191,6 +203,17 @@ mod tests {
         let mut back = vec![0; data.len()];
         copy_region(&mut back, 0, &[(r * c) as isize, 1, c as isize], View::dense(&dst, &[3, c, r]));
         assert_eq!(back, data);
+    }
+
+    #[test]
+    fn transposes_of_many_small_matrices() {
+        for (r, c) in [(8, 8), (4, 13), (9, 5), (3, 8), (20, 6)] {
+            let data: Vec<usize> = (0..50 * r * c).collect();
+            let mut dst = vec![0; data.len()];
+            copy_into(&mut dst, View::new(&data, 0, &[50, c, r], &[(r * c) as isize, 1, c as isize]));
+            let expected = |i: usize| i / (r * c) * r * c + i % r * c + i / r % c;
+            assert!((0..data.len()).all(|i| dst[i] == expected(i)), "{r} by {c}");
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::element::{Index, Number, Ordered};
 use crate::loops::{Axis, Loops};
 use crate::parallel::chunks;
 use crate::simd::widest;
-use crate::tree::{CHUNK, Counter, Lanes, Place, fold_chunk, fold_columns, fold_slice};
+use crate::tree::{CHUNK, Counter, Lanes, Place, eight, fold_chunk, fold_columns, fold_slice};
 use crate::twice::Exact;
 use crate::view::{Run, View, volume_of};
 use std::ops::{BitAnd, BitOr, BitXor, Not};
@@ -279,27 +279,20 @@ impl<T: Copy, L, C> Rows<'_, T, L, C> {
         let first = y.len();
         y.resize(first + width, lift(data[starts[i]], base + i));
         let y = &mut y[first..];
-        let pair = |a, b| combine(a, b);
         if across == 1 {
             let x: [&[T]; 8] = std::array::from_fn(|r| &data[starts[i + r * A::LANES]..][..width]);
             widest(
                 #[inline(always)]
                 move || {
                     for (c, y) in y.iter_mut().enumerate() {
-                        let x = |r: usize| lift(x[r][c], base + i + r * A::LANES);
-                        let half = |r: usize| pair(pair(x(r), x(r + 1)), pair(x(r + 2), x(r + 3)));
-                        *y = pair(half(0), half(4));
+                        *y = eight(|r| lift(x[r][c], base + i + r * A::LANES), combine);
                     }
                 },
             );
         } else {
             for (c, y) in (0..).zip(y) {
-                let x = |r: usize| {
-                    let start = starts[i + r * A::LANES];
-                    lift(data[start.wrapping_add_signed(c * across)], base + i + r * A::LANES)
-                };
-                let half = |r: usize| pair(pair(x(r), x(r + 1)), pair(x(r + 2), x(r + 3)));
-                *y = pair(half(0), half(4));
+                let at = |r: usize| starts[i + r * A::LANES].wrapping_add_signed(c * across);
+                *y = eight(|r| lift(data[at(r)], base + i + r * A::LANES), combine);
             }
         }
     }

@@ -96,19 +96,14 @@ fn fold_rows<const L: usize, T: Copy, A: Copy>(
         if from == Place::Memory {
             prefetch(x.as_ptr_range().end, size_of_val(x));
         }
-        // One short loop for each node of the tree: the compiler vectorises these whatever `combine` is.
-        let pair = |r: usize| {
-            let row = at + r * L;
-            row_of(|l| combine(lift(x[r][l], row + l), lift(x[r + 1][l], row + L + l)))
-        };
-        let join = |a: [A; L], b: [A; L]| row_of(|l| combine(a[l], b[l]));
-        rows.push(join(join(pair(0), pair(2)), join(pair(4), pair(6))));
-        rows.carry(b, combine);
+        // One loop that writes where the results wait: the compiler vectorises it whatever `combine` is.
+        rows.partial.extend((0..L).map(|l| eight(|r| lift(x[r][l], at + r * L + l), combine)));
+        rows.carry_rows::<L>(b, combine);
         at += BLOCK * L;
     }
     for (r, x) in rest.iter().enumerate() {
-        rows.push::<L>(row_of(|l| lift(x[l], at + l)));
-        rows.carry(r, combine);
+        rows.partial.extend((0..L).map(|l| lift(x[l], at + l)));
+        rows.carry_rows::<L>(r, combine);
         at += L;
     }
     // A full row came before: the last item of a pairwise tree joins the item before it first.
@@ -116,16 +111,17 @@ fn fold_rows<const L: usize, T: Copy, A: Copy>(
     for (l, (a, &x)) in rows.partial[top..].iter_mut().zip(ragged).enumerate() {
         *a = combine(*a, lift(x, at + l));
     }
-    halve(rows.finish(combine), combine)
+    while rows.partial.len() > L {
+        rows.merge_rows::<L>(combine);
+    }
+    halve(&mut rows.partial, combine)
 }
 
+/// The tree over eight items.
 #[inline(always)]
-fn row_of<const L: usize, A: Copy>(lane: impl Fn(usize) -> A) -> [A; L] {
-    let mut row = [lane(0); L];
-    for (l, a) in row.iter_mut().enumerate() {
-        *a = lane(l);
-    }
-    row
+pub(crate) fn eight<A>(x: impl Fn(usize) -> A, combine: impl Fn(A, A) -> A) -> A {
+    let half = |r: usize| combine(combine(x(r), x(r + 1)), combine(x(r + 2), x(r + 3)));
+    combine(half(0), half(4))
 }
 
 /// Reduces all elements of a non-empty slice.
@@ -207,7 +203,7 @@ fn join<A: Copy>(low: &mut [A], high: &[A], combine: &impl Fn(A, A) -> A) {
 
 /// The pairwise trees over items of `width` accumulators each: a binary counter whose digits are partial results.
 ///
-/// [`push`](Counter::push) an item, or extend `partial` by one, then [`carry`](Counter::carry).
+/// Extend `partial` by an item, then [`carry`](Counter::carry).
 pub(crate) struct Counter<A> {
     width: usize,
     pub(crate) partial: Vec<A>,
@@ -232,12 +228,6 @@ impl<A: Copy> Counter<A> {
         self.partial.clear();
     }
 
-    /// Adds an item.
-    #[inline(always)]
-    pub(crate) fn push<const N: usize>(&mut self, item: [A; N]) {
-        self.partial.extend_from_slice(&item);
-    }
-
     /// The item just pushed was the `item`-th, counted from 0: joins it with the items before it that have a partner
     /// now.
     #[inline(always)]
@@ -254,6 +244,22 @@ impl<A: Copy> Counter<A> {
             self.merge(combine);
         }
         &mut self.partial
+    }
+
+    /// [`Counter::carry`] for items of a constant width.
+    #[inline(always)]
+    fn carry_rows<const L: usize>(&mut self, item: usize, combine: &impl Fn(A, A) -> A) {
+        for _ in 0..item.trailing_ones() {
+            self.merge_rows::<L>(combine);
+        }
+    }
+
+    #[inline(always)]
+    fn merge_rows<const L: usize>(&mut self, combine: &impl Fn(A, A) -> A) {
+        if let [.., low, high] = self.partial.as_rchunks_mut::<L>().1 {
+            low.iter_mut().zip(high).for_each(|(a, &mut b)| *a = combine(*a, b));
+            self.partial.truncate(self.partial.len() - L);
+        }
     }
 
     /// Combines the last two partial results.

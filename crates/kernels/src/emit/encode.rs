@@ -212,6 +212,16 @@ impl Assembler {
         self.general(0x8b, to, Operand::Memory(Memory { base: Base::At(base), disp, broadcast: false }));
     }
 
+    /// `[base + disp] = from`
+    pub(super) fn save(&mut self, base: Gpr, disp: i32, from: Gpr) {
+        self.general(0x89, from, Operand::Memory(Memory { base: Base::At(base), disp, broadcast: false }));
+    }
+
+    /// `to += [base + disp]`
+    pub(super) fn plus_at(&mut self, to: Gpr, base: Gpr, disp: i32) {
+        self.general(0x03, to, Operand::Memory(Memory { base: Base::At(base), disp, broadcast: false }));
+    }
+
     /// `to = base + disp`
     pub(super) fn address(&mut self, to: Gpr, base: Gpr, disp: i32) {
         self.general(0x8d, to, Operand::Memory(Memory { base: Base::At(base), disp, broadcast: false }));

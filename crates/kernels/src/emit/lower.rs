@@ -1,9 +1,10 @@
 //! From a [`Program`] to machine code: `fn(table, n) -> done`.
 //!
-//! `table` holds the addresses of inputs, then outputs. A loop takes several vectors at once, as many as registers allow,
+//! `table` holds the addresses of inputs, then outputs, for a row of `n` elements, then that of a list: how many rows are
+//! left, and how far each address moves from row to row. In a row, a loop takes several vectors at once, as many as registers allow,
 //! then one at a time; in AVX-512 the last is masked, in AVX2 the caller has to care for elements that fill no vector. Every
 //! vector is loaded before anything of it is stored, so outputs may lie over inputs. Where a lane is rare, the function
-//! ends before that vector is stored and says how many elements are done.
+//! ends before that vector is stored and says how many elements of the row are done; table and list are those of the row.
 
 use super::allocate::{Frame, Registers, pressure, whole};
 use super::encode::*;
@@ -195,6 +196,9 @@ pub(super) fn compile(program: &Program, wide: bool, splat: impl Fn(usize) -> bo
     let copies = [4, 2].into_iter().find(fits).unwrap_or(1);
 
     let frame_size = plan.enter(&mut asm);
+    asm.clear(RAX);
+    let row = asm.code.len();
+    plan.load_addresses(&mut asm);
     for (k, home) in splats {
         asm.load(RCX, RDI, 8 * k as i32);
         target.load(&mut asm, false, 0, Memory { base: Base::At(RCX), disp: 0, broadcast: true });
@@ -204,7 +208,6 @@ pub(super) fn compile(program: &Program, wide: bool, splat: impl Fn(usize) -> bo
         asm.ones(RCX);
         lanes_mask(&mut asm, target, RCX);
     }
-    asm.clear(RAX);
     let mut exits = Vec::new();
     let lanes = target.lanes();
     let mut several = |asm: &mut Assembler, frame: &mut Frame, copies: usize| {
@@ -242,6 +245,21 @@ pub(super) fn compile(program: &Program, wide: bool, splat: impl Fn(usize) -> bo
     } else if copies > 1 {
         several(&mut asm, &mut frame, 1);
     }
+    // The next row, if there is one.
+    let places = (program.inputs.len() + program.outputs.len()) as i32;
+    asm.load(RDX, RDI, 8 * places);
+    asm.load(RCX, RDX, 0);
+    asm.add(RCX, -1);
+    asm.save(RDX, 0, RCX);
+    let last = asm.jump(If::Zero);
+    for k in 0..places {
+        asm.load(RCX, RDI, 8 * k);
+        asm.plus_at(RCX, RDX, 8 * (k + 1));
+        asm.save(RDI, 8 * k, RCX);
+    }
+    asm.clear(RAX);
+    asm.jump_back(If::Zero, row);
+    asm.here(last);
     exits.into_iter().for_each(|e| asm.here(e));
     plan.leave(&mut asm, &frame, frame_size)?;
     Some((asm.finish(), lanes))
@@ -320,9 +338,11 @@ impl<'a> Plan<'a> {
         self.saved().iter().for_each(|&r| asm.push(r));
         asm.and(RSP, -64);
         asm.add(RSP, 0);
-        let frame_size = asm.code.len() - 4;
+        asm.code.len() - 4
+    }
+
+    fn load_addresses(&self, asm: &mut Assembler) {
         self.pointers.iter().enumerate().for_each(|(k, &r)| asm.load(r, RDI, 8 * k as i32));
-        frame_size
     }
 
     /// Its end; `None` if the frame is too large.

@@ -42,19 +42,26 @@ impl Emitted {
         Some(Emitted { code: memory::Code::new(&bytes)?, lanes, masked: program.wide })
     }
 
-    /// Runs over at most `n` elements, and says over how many: fewer when the next vector has a rare lane, or when there
-    /// is no whole vector left.
+    /// Runs over rows of `n` elements, and says over how many of the last one: fewer when the next vector has a rare lane, or
+    /// when there is no whole vector left. Then `table` has that row's addresses, and `rows[0]` rows are left, with it.
     ///
     /// # Safety
-    /// The machine has the vectors the code is for. `table` holds addresses of all inputs, then all outputs, of the program:
-    /// each valid for `n` elements, an input of one element for all for one. Outputs may be inputs, else they overlap
-    /// nothing.
-    pub(crate) unsafe fn call(&self, table: &[*mut u8], n: usize) -> usize {
+    /// The machine has the vectors the code is for. `table` holds addresses of all inputs, then all outputs, of the program,
+    /// and a place more: each valid for `n` elements, an input of one element for all for one. `rows` says how many rows there
+    /// are, at least one, and if there are more, how many bytes each address moves from row to row. Rows fill vectors where
+    /// the code is not masked, or there is one. Outputs may be inputs, else they overlap nothing.
+    pub(crate) unsafe fn call(&self, table: &mut [*mut u8], n: usize, rows: &mut [isize]) -> usize {
+        debug_assert!(
+            rows[0] == 1 || rows[0] > 1 && rows.len() == table.len() && (self.masked || n.is_multiple_of(self.lanes))
+        );
+        if let Some(list) = table.last_mut() {
+            *list = rows.as_mut_ptr().cast();
+        }
         // SAFETY: the code is a whole function of this type.
-        let f: unsafe extern "sysv64" fn(*const *mut u8, usize) -> usize =
+        let f: unsafe extern "sysv64" fn(*mut *mut u8, usize) -> usize =
             unsafe { std::mem::transmute(self.code.entry()) };
         // SAFETY: the caller's promise.
-        unsafe { f(table.as_ptr(), n) }
+        unsafe { f(table.as_mut_ptr(), n) }
     }
 }
 
@@ -112,7 +119,7 @@ impl Emitted {
 
     /// # Safety
     /// None is needed: there is no code.
-    pub(crate) unsafe fn call(&self, _: &[*mut u8], _: usize) -> usize {
+    pub(crate) unsafe fn call(&self, _: &mut [*mut u8], _: usize, _: &mut [isize]) -> usize {
         0
     }
 }

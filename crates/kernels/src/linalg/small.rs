@@ -1,6 +1,7 @@
 //! Plain loops for small matrices, row-major.
 
-use super::{Field, Triangle};
+use super::{Field, SMALL, Triangle};
+use crate::simd::widest;
 
 /// Cholesky in place of the lower triangle, what is above stays; `false`: not positive definite.
 pub(super) fn cholesky<T: Field>(l: &mut [T], n: usize) -> bool {
@@ -50,29 +51,50 @@ pub(super) fn lu<T: Field>(a: &mut [T], pivots: &mut [i32], perm: &mut [i32], m:
     }
 }
 
+/// Systems that are solved side by side.
+const SIDES: usize = 8;
+
 /// Substitution in place of `b`.
 pub(super) fn triangular_solve<T: Field>(b: &mut [T], a: &[T], rows: usize, columns: usize, how: Triangle) {
     let n = if how.left { rows } else { columns };
-    // The system as left-hand: row `i` of X is `b[i * step + j * next]`.
+    // The systems as left-hand: row `i` of X is `b[i * step + j * next]`.
     let (step, next, count) = if how.left { (columns, 1, columns) } else { (1, columns, rows) };
     let turned = how.transposed == how.left;
-    let at = |i: usize, k: usize| {
-        let x = if turned { a[k * n + i] } else { a[i * n + k] };
-        if how.conjugated { x.conjugate() } else { x }
-    };
-    let lower = how.lower != turned;
-    for s in 0..n {
-        let i = if lower { s } else { n - 1 - s };
-        let known = if lower { 0..i } else { i + 1..n };
-        for k in known {
-            let f = at(i, k);
-            for j in 0..count {
-                b[i * step + j * next] -= f * b[k * step + j * next];
-            }
+    // Rows in the order in which they are found: the triangle is then a lower one.
+    let at = |i: usize| if how.lower != turned { i } else { n - 1 - i };
+    let mut l = [[T::zero(); SMALL]; SMALL];
+    for i in 0..n {
+        for k in 0..=i {
+            let x = if turned { a[at(k) * n + at(i)] } else { a[at(i) * n + at(k)] };
+            l[i][k] = if how.conjugated { x.conjugate() } else { x };
         }
-        if !how.unit {
-            let d = at(i, i);
-            (0..count).for_each(|j| b[i * step + j * next] /= d);
+    }
+    for start in (0..count).step_by(SIDES) {
+        let sides = SIDES.min(count - start);
+        let mut x = [[T::zero(); SIDES]; SMALL];
+        for (i, x) in x[..n].iter_mut().enumerate() {
+            x[..sides].iter_mut().enumerate().for_each(|(j, x)| *x = b[at(i) * step + (start + j) * next]);
         }
+        widest(
+            #[inline(always)]
+            || substitute(&mut x, &l, n, how.unit),
+        );
+        for (i, x) in x[..n].iter().enumerate() {
+            x[..sides].iter().enumerate().for_each(|(j, &x)| b[at(i) * step + (start + j) * next] = x);
+        }
+    }
+}
+
+#[inline(always)]
+fn substitute<T: Field>(x: &mut [[T; SIDES]; SMALL], l: &[[T; SMALL]; SMALL], n: usize, unit: bool) {
+    for (i, l) in l[..n].iter().enumerate() {
+        let mut row = x[i];
+        for (&f, known) in l.iter().zip(&x[..i]) {
+            row.iter_mut().zip(known).for_each(|(y, &x)| *y -= f * x);
+        }
+        if !unit {
+            row.iter_mut().for_each(|y| *y /= l[i]);
+        }
+        x[i] = row;
     }
 }

@@ -1,8 +1,9 @@
 //! [`Body`]: straight-line code over tiles, and its assembly from single assignments.
 
-use super::emitted::Variants;
+use super::emitted::{Rows, Variants};
 use super::pack::{Layout, fill};
 use super::{Kernel, Run, TILE_BYTES, kernels};
+use crate::simd::Level;
 use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
 use std::ops::Range;
@@ -11,13 +12,13 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Value(u32);
 
-/// Where an input lies.
-#[derive(Clone, Copy)]
-pub struct Source<'a> {
-    /// Its first element.
-    pub data: *const u8,
-    /// Steps of the axes, in elements.
-    pub strides: &'a [isize],
+/// How the inputs of a body lie: settled once for all its runs over a shape.
+pub struct Laid {
+    pub(super) layouts: SmallVec<[Layout; 4]>,
+    /// Rows that code takes one by one.
+    pub(super) rows: Option<Rows>,
+    /// A bit for every input that is one element for all, or for every row.
+    pub(super) splats: u64,
 }
 
 enum Definition {
@@ -252,25 +253,29 @@ impl Body {
         self.inputs[x].0 == self.outputs[y].0 && self.inputs[x].1 <= self.outputs[y].1
     }
 
-    /// Runs over the elements of a shape whose row-major positions are in `range`. O(elements × instructions).
+    /// How inputs of a shape lie, each with these steps of the axes, in elements.
+    pub fn laid<'s>(&self, shape: &[usize], strides: impl Iterator<Item = &'s [isize]>) -> Laid {
+        self.lay(shape, strides, Level::chosen())
+    }
+
+    /// Runs over the elements whose row-major positions are in `range`. O(elements × instructions).
     ///
     /// # Safety
-    /// Each source addresses elements of its input's size for every index of `shape`, each output is valid for as many
-    /// elements as the range has: its first is that of `range.start`. An output may be the data of a source that is
+    /// Each input addresses elements of its size for every index of the shape, each output is valid for as many
+    /// elements as the range has: its first is that of `range.start`. An output may be the data of an input that is
     /// row-major, from there on, if [`Body::may_overwrite`] says so and no other output is; otherwise outputs overlap
     /// nothing.
-    pub unsafe fn run(&self, shape: &[usize], range: Range<usize>, inputs: &[Source<'_>], outputs: &[*mut u8]) {
-        assert!(inputs.len() == self.inputs.len() && outputs.len() == self.outputs.len(), "operands of a body");
+    pub unsafe fn run(&self, laid: &Laid, range: Range<usize>, inputs: &[*const u8], outputs: &[*mut u8]) {
+        let operands = [inputs.len(), laid.layouts.len(), outputs.len()];
+        assert!(operands == [self.inputs.len(), self.inputs.len(), self.outputs.len()], "operands of a body");
         if range.is_empty() {
             return;
         }
-        debug_assert!(range.end <= shape.iter().product(), "elements of the shape");
-        let layouts: SmallVec<[Layout; 4]> = inputs.iter().map(|s| Layout::of(shape, s.strides)).collect();
         // SAFETY: the caller's promise.
         unsafe {
-            match self.emitted(&layouts, range.len()) {
-                Some(code) => self.run_emitted(code, &layouts, range, inputs, outputs),
-                None => self.interpret(&layouts, range, inputs, outputs),
+            match self.emitted(laid, range.len()) {
+                Some(code) => self.run_emitted(code, laid, range, inputs, outputs),
+                None => self.interpret(&laid.layouts, range, inputs, outputs),
             }
         }
     }
@@ -283,7 +288,7 @@ impl Body {
         &self,
         layouts: &[Layout],
         range: Range<usize>,
-        inputs: &[Source<'_>],
+        inputs: &[*const u8],
         outputs: &[*mut u8],
     ) {
         REGISTERS.with_borrow_mut(|memory| {
@@ -302,14 +307,14 @@ impl Body {
             table.extend((0..own).map(|k| unsafe { base.add(k * lines) }.cast::<u8>()));
             table.extend_from_slice(outputs);
             let few = range.len().min(tile);
-            for (k, (layout, source)) in layouts.iter().zip(inputs).enumerate() {
+            for (k, (layout, &data)) in layouts.iter().zip(inputs).enumerate() {
                 let register = &mut table[self.registers + k];
                 match layout {
                     Layout::Dense => {
-                        *register = source.data.cast_mut().wrapping_add(range.start * self.inputs[k].0);
+                        *register = data.cast_mut().wrapping_add(range.start * self.inputs[k].0);
                     }
-                    // SAFETY: the source has an element, the register room for a tile.
-                    Layout::Splat => unsafe { fill(self.inputs[k].0, *register, source.data, few) },
+                    // SAFETY: the input has an element, the register room for a tile.
+                    Layout::Splat => unsafe { fill(self.inputs[k].0, *register, data, few) },
                     Layout::Strided(_) => {}
                 }
             }
@@ -324,7 +329,7 @@ impl Body {
                     if let Layout::Strided(nest) = layout {
                         let (size, register) = (self.inputs[k].0, table[self.registers + k]);
                         // SAFETY: the caller's promise; n elements fit a register.
-                        unsafe { nest.pack(size, register, inputs[k].data, start, n) };
+                        unsafe { nest.pack(size, register, inputs[k], start, n) };
                     }
                 }
                 for s in &self.steps {

@@ -1,12 +1,12 @@
 //! A body as machine code: when it is compiled, and how the code meets memory.
 //!
-//! Dense inputs are read where they lie, and one element for all is part of the code. Inputs that are one of these along long
-//! rows are taken row by row; what lies otherwise is packed a tile at a time, as the interpreter does. Elements that
-//! the code leaves (see [`Emitted::call`]) are interpreted.
+//! Dense inputs are read where they lie, and one element for all is part of the code. Inputs that are one of these along rows
+//! are taken row by row, by the code itself while rows lie evenly; what lies otherwise is packed a tile at a time, as the
+//! interpreter does. Elements that the code leaves (see [`Emitted::call`]) are interpreted.
 
 use super::Body;
 use super::TILE_BYTES;
-use super::body::{Line, Source};
+use super::body::{Laid, Line};
 use super::pack::{Layout, fill};
 use crate::emit::{Emitted, Id, Program, Recording};
 use crate::simd::Level;
@@ -25,7 +25,7 @@ const MANY: usize = 1 << 15;
 /// Elements that are interpreted around a rare one.
 const FEW: usize = 512;
 
-/// Elements of a row that is worth a call.
+/// Elements of a row that is worth a call, and a vector that is not full.
 const LONG: usize = 256;
 
 /// The most inputs and instructions of a body that is compiled.
@@ -74,14 +74,22 @@ struct Variant {
     next: Link,
 }
 
+/// Rows along which every input that is neither dense nor one element is one of these.
+#[derive(Clone, Copy)]
+pub(super) struct Rows {
+    len: usize,
+    /// How many in turn lie evenly.
+    even: usize,
+}
+
 impl Body {
     /// The code for inputs that lie so, if there is any and it is time for it.
-    pub(super) fn emitted(&self, layouts: &[Layout], n: usize) -> Option<&Emitted> {
+    pub(super) fn emitted(&self, laid: &Laid, n: usize) -> Option<&Emitted> {
         let engine = Engine::chosen();
-        if engine == Engine::Interpreter || layouts.len() > MOST_INPUTS {
+        if engine == Engine::Interpreter || laid.layouts.len() > MOST_INPUTS {
             return None;
         }
-        let splats = self.splats(layouts, self.rows(layouts));
+        let splats = laid.splats;
         let mut link = &self.emitted.first;
         loop {
             match link.get() {
@@ -91,7 +99,7 @@ impl Body {
                     // One kernel over memory that needs no packing is as good as code.
                     if engine == Engine::Both {
                         let early = || n < MANY && self.emitted.runs.fetch_add(1, Ordering::Relaxed) == 0;
-                        let as_good = || layouts.iter().all(|l| matches!(l, Layout::Dense));
+                        let as_good = || laid.layouts.iter().all(|l| matches!(l, Layout::Dense));
                         if self.steps.len() < 2 && as_good() || early() {
                             return None;
                         }
@@ -106,30 +114,39 @@ impl Body {
         }
     }
 
-    /// The length of the rows along which every strided input is dense or one element, if they are long.
-    fn rows(&self, layouts: &[Layout]) -> Option<usize> {
-        let mut length = None;
-        for (layout, &(size, _)) in layouts.iter().zip(&self.inputs) {
-            if let Layout::Strided(nest) = layout {
-                let (len, step) = nest.inner();
-                let fits = step == 1 || step == 0 && size > 1;
-                if len < LONG || !fits || length.is_some_and(|l| l != len) {
-                    return None;
-                }
-                length = Some(len);
-            }
-        }
-        length
-    }
-
-    /// A bit for every input that is one element for all, or for every row. Truth values are spread out, as vectors of bytes.
-    fn splats(&self, layouts: &[Layout], rows: Option<usize>) -> u64 {
+    /// How inputs lie, for code of a level.
+    pub(super) fn lay<'s>(&self, shape: &[usize], strides: impl Iterator<Item = &'s [isize]>, level: Level) -> Laid {
+        let layouts: SmallVec<[Layout; 4]> = strides.map(|s| Layout::of(shape, s)).collect();
+        let rows = self.rows(&layouts, level);
         let one = |(k, l): (usize, &Layout)| match l {
+            // Truth values are spread out, as vectors of bytes.
             Layout::Splat => self.inputs[k].0 > 1,
             Layout::Strided(nest) => rows.is_some() && nest.inner().1 == 0,
             Layout::Dense => false,
         };
-        layouts.iter().enumerate().fold(0, |bits, (k, l)| bits | u64::from(one((k, l))) << k)
+        let splats = layouts.iter().enumerate().take(MOST_INPUTS).fold(0, |bits, x| bits | u64::from(one(x)) << x.0);
+        Laid { layouts, rows, splats }
+    }
+
+    /// The rows of inputs that lie so, if code should take them one by one: a row fills vectors, or is long.
+    fn rows(&self, layouts: &[Layout], level: Level) -> Option<Rows> {
+        let strided = || {
+            layouts.iter().zip(&self.inputs).filter_map(|(layout, input)| match layout {
+                Layout::Strided(nest) => Some((nest, input.0)),
+                _ => None,
+            })
+        };
+        let fits = |(len, step): (usize, isize), size| (step == 1 || step == 0 && size > 1).then_some(len);
+        let lens = strided().map(|(nest, size)| fits(nest.inner(), size)).collect::<Option<SmallVec<[usize; 4]>>>()?;
+        // Each is a product of the last extents: the least divides the others.
+        let len = lens.into_iter().min()?;
+        let lanes = if level == Level::Avx512 { 64 } else { 32 } / self.widest;
+        let full = if level == Level::Avx512 { len >= lanes } else { len.is_multiple_of(lanes) };
+        let even = strided().map(|(nest, _)| nest.rows(len).0).min()?;
+        match full {
+            true => Some(Rows { len, even }),
+            false => (len >= LONG).then_some(Rows { len, even: 1 }),
+        }
     }
 
     /// The code for a level.
@@ -168,17 +185,16 @@ impl Body {
     pub(super) unsafe fn run_emitted(
         &self,
         code: &Emitted,
-        layouts: &[Layout],
+        laid: &Laid,
         range: Range<usize>,
-        inputs: &[Source<'_>],
+        inputs: &[*const u8],
         outputs: &[*mut u8],
     ) {
         thread_local! {
             /// Tiles of packed inputs.
             static PACKED: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
         }
-        let rows = self.rows(layouts);
-        let splats = self.splats(layouts, rows);
+        let Laid { layouts, rows, splats } = laid;
         let packed = |k: usize| match layouts[k] {
             Layout::Dense => false,
             Layout::Splat => splats >> k & 1 == 0,
@@ -191,71 +207,115 @@ impl Body {
             if memory.len() < count * lines {
                 memory.resize(count * lines, Line([0; 64]));
             }
-            let mut table: SmallVec<[*mut u8; 16]> = SmallVec::with_capacity(inputs.len() + outputs.len());
+            let places = inputs.len() + outputs.len();
+            // For every place, where it begins and bytes from element to element and from row to row.
+            let mut table: SmallVec<[*mut u8; 16]> = SmallVec::with_capacity(places + 1);
+            let (mut first, mut steps) = (SmallVec::<[(*mut u8, usize); 16]>::new(), SmallVec::<[isize; 16]>::new());
+            let len = rows.map_or(0, |r| r.len as isize);
+            steps.push(1);
             let mut free = memory.as_mut_ptr().cast::<u8>();
-            for (k, source) in inputs.iter().enumerate() {
-                table.push(match layouts[k] {
-                    Layout::Dense => source.data.cast_mut().wrapping_add(range.start * self.inputs[k].0),
-                    _ if !packed(k) => source.data.cast_mut(),
+            for (k, (layout, &data)) in layouts.iter().zip(inputs).enumerate() {
+                let size = self.inputs[k].0;
+                let (at, size, step) = match layout {
+                    Layout::Dense => (data.cast_mut().wrapping_add(range.start * size), size, len),
+                    Layout::Strided(nest) if !packed(k) => (data.cast_mut(), 0, nest.rows(len as usize).1),
+                    Layout::Splat if !packed(k) => (data.cast_mut(), 0, 0),
                     _ => {
                         let at = free;
                         free = free.wrapping_add(TILE_BYTES);
-                        if matches!(layouts[k], Layout::Splat) {
-                            // SAFETY: the source has an element, the tile room for as many.
-                            unsafe { fill(self.inputs[k].0, at, source.data, tile) };
+                        if matches!(layout, Layout::Splat) {
+                            // SAFETY: the input has an element, the tile room for as many.
+                            unsafe { fill(size, at, data, tile) };
                         }
-                        at
+                        (at, 0, 0)
                     }
-                });
+                };
+                first.push((at, size));
+                steps.push(step * self.inputs[k].0 as isize);
             }
-            table.extend_from_slice(outputs);
+            for (&at, &(size, _)) in outputs.iter().zip(&self.outputs) {
+                first.push((at, size));
+                steps.push(len * size as isize);
+            }
             let mut start = range.start;
             while start < range.end {
-                let n = tile.min(range.end - start).min(rows.map_or(usize::MAX, |len| len - start % len));
+                let left = range.end - start;
+                let (n, count) = match *rows {
+                    Some(Rows { len, even }) if start.is_multiple_of(len) && len <= left.min(tile) => {
+                        (len, (even - start / len % even).min(left / len))
+                    }
+                    Some(Rows { len, .. }) => ((len - start % len).min(left).min(tile), 1),
+                    None => (left.min(tile), 1),
+                };
+                table.clear();
+                table.extend(first.iter().map(|(at, size)| at.wrapping_add((start - range.start) * size)));
+                table.push(std::ptr::null_mut());
                 for (k, layout) in layouts.iter().enumerate() {
                     let Layout::Strided(nest) = layout else { continue };
                     let size = self.inputs[k].0;
                     if packed(k) {
                         // SAFETY: the caller's promise; n elements fit a tile.
-                        unsafe { nest.pack(size, table[k], inputs[k].data, start, n) };
+                        unsafe { nest.pack(size, table[k], inputs[k], start, n) };
                     } else {
-                        let at = nest.offset(start) * size as isize;
-                        table[k] = inputs[k].data.cast_mut().wrapping_offset(at);
+                        table[k] = table[k].wrapping_offset(nest.offset(start) * size as isize);
                     }
                 }
-                let mut now = table.clone();
-                let mut done = 0;
+                let end = start + n * count;
+                steps[0] = count as isize;
                 loop {
-                    // SAFETY: n - done elements are left of each.
-                    let made = unsafe { code.call(&now, n - done) };
-                    self.advance(&mut now, splats, made);
-                    done += made;
-                    let left = n - done;
-                    // SAFETY: as above.
-                    if left == 0 || !code.masked && left < code.lanes && unsafe { self.end(code, splats, &now, left) } {
+                    // SAFETY: so many rows are left of each.
+                    let made = unsafe { code.call(&mut table, n, &mut steps) };
+                    let rest = steps[0].max(1) as usize;
+                    if made < n {
+                        let row = end - rest * n;
+                        // SAFETY: the caller's promise for this part of the range.
+                        unsafe { self.run_rest(code, laid, row..row + n, inputs, table.clone(), made) };
+                    }
+                    if made == n || rest == 1 {
                         break;
                     }
-                    let few = left.min(FEW);
-                    let from = start + done;
-                    // SAFETY: the caller's promise for this part of the range.
-                    unsafe { self.interpret(layouts, from..from + few, inputs, &now[inputs.len()..]) };
-                    self.advance(&mut now, splats, few);
-                    done += few;
-                    if done == n {
-                        break;
-                    }
+                    steps[0] = rest as isize - 1;
+                    table.iter_mut().zip(&steps[1..]).for_each(|(at, &step)| *at = at.wrapping_offset(step));
                 }
-                start += n;
-                for (k, at) in table.iter_mut().enumerate() {
-                    let size = match k.checked_sub(inputs.len()) {
-                        Some(y) => self.outputs[y].0,
-                        None if matches!(layouts[k], Layout::Dense) => self.inputs[k].0,
-                        None => 0,
-                    };
-                    *at = at.wrapping_add(n * size);
-                }
+                start = end;
             }
         });
+    }
+
+    /// What code has left of a row: a vector with a rare lane, with its neighbours, and elements that fill no vector.
+    ///
+    /// # Safety
+    /// That of [`Body::run_emitted`]; `now` has the addresses of the row's first elements, `done` of which are made.
+    #[cold]
+    unsafe fn run_rest(
+        &self,
+        code: &Emitted,
+        laid: &Laid,
+        row: Range<usize>,
+        inputs: &[*const u8],
+        mut now: SmallVec<[*mut u8; 16]>,
+        mut done: usize,
+    ) {
+        let (splats, n) = (laid.splats, row.len());
+        self.advance(&mut now, splats, done);
+        loop {
+            let left = n - done;
+            // SAFETY: so many elements are left of each.
+            if left == 0 || !code.masked && left < code.lanes && unsafe { self.end(code, splats, &now, left) } {
+                return;
+            }
+            let few = left.min(FEW);
+            let from = row.start + done;
+            let outputs = &now[inputs.len()..now.len() - 1];
+            // SAFETY: the caller's promise for this part of the range.
+            unsafe { self.interpret(&laid.layouts, from..from + few, inputs, outputs) };
+            self.advance(&mut now, splats, few);
+            done += few;
+            // SAFETY: so many elements are left of each.
+            let made = unsafe { code.call(&mut now, n - done, &mut [1]) };
+            self.advance(&mut now, splats, made);
+            done += made;
+        }
     }
 
     /// Moves addresses on by `n` elements.
@@ -293,7 +353,7 @@ impl Body {
             copies.push(copy);
         }
         // SAFETY: every copy is a vector.
-        if unsafe { code.call(&copies, code.lanes) } != code.lanes {
+        if unsafe { code.call(&mut copies, code.lanes, &mut [1]) } != code.lanes {
             return false;
         }
         let outputs = table.iter().zip(&copies).skip(self.inputs.len());

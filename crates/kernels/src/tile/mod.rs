@@ -19,7 +19,7 @@ mod recurrence;
 
 use kernels::{Comparison, comparison};
 
-pub use body::{Body, Builder, Instruction, Line, Source, Value};
+pub use body::{Body, Builder, Instruction, Laid, Line, Value};
 
 pub use recurrence::Recurrence;
 

@@ -43,6 +43,15 @@ impl Nest {
         self.0[0]
     }
 
+    /// How many rows of a length, which the innermost axis has or is made of, lie evenly in turn, and how far from each other.
+    pub(super) fn rows(&self, len: usize) -> Axis {
+        match self.0[..] {
+            [(n, step), ..] if n > len => (n / len, step * len as isize),
+            [_, next, ..] => next,
+            _ => (1, 0),
+        }
+    }
+
     /// How far from the first element the one at a row-major position lies.
     pub(super) fn offset(&self, mut position: usize) -> isize {
         let mut at = 0;

@@ -24,6 +24,7 @@ pub(in crate::emit) fn compile(program: &Program, consts: usize, carries: usize)
     let items = items(program, &home, &framed[consts..])?;
     let plan = Plan::new(program, target, items, home, &mut asm);
     let frame_size = plan.enter(&mut asm);
+    plan.load_addresses(&mut asm);
     if wide {
         asm.copy(RAX, RDX);
         asm.ones(RDX);

@@ -163,18 +163,25 @@ fn random_body<T: Number>(random: &mut Random, steps: usize, functions: bool, le
     (b.finish(&results), [inputs, outputs])
 }
 
-/// Runs a body by both engines over random inputs that lie in random ways, and compares; whether there was code.
+/// Runs a body by both engines over about `n` elements of random inputs that lie in random ways, and compares; whether there
+/// was code.
 fn compare<T: Number>(body: &Body, kinds: &[Vec<bool>; 2], n: usize, level: Level, random: &mut Random) -> bool {
-    let count = if n.is_multiple_of(4) && random.below(2) == 0 { 4 } else { 1 };
-    let shape = [count, n / count];
+    let (p, q) = ([1, 1, 2, 3][random.below(4)], [1, 1, 4, 5][random.below(4)]);
+    let r = n / (p * q);
+    let (shape, n) = ([p, q, r], p * q * r);
     let size = |truth: bool| if truth { 1 } else { T::SIZE };
     let (mut memory, mut first, mut strides) = (Vec::new(), Vec::new(), Vec::new());
     for &truth in &kinds[0] {
-        let (count, stride) = match random.below(6) {
-            0 => (1, [0, 0]),
-            1 => (n / count, [0, 1]),
-            2 => (count, [1, 0]),
-            _ => (n, [(n / count) as isize, 1]),
+        let (count, stride) = match random.below(12) {
+            0 => (1, [0, 0, 0]),
+            1 => (r, [0, 0, 1]),
+            2 => (q, [0, 1, 0]),
+            3 => (p * q, [q, 1, 0]),
+            4 => (p, [1, 0, 0]),
+            5 => (q * r, [0, r, 1]),
+            6 => (p * r, [r, 0, 1]),
+            7 if random.below(4) == 0 => (q * r, [0, 1, q]),
+            _ => (n, [q * r, r, 1]),
         };
         let bytes = count * size(truth);
         let guarded = Guarded::new(bytes.max(1));
@@ -186,26 +193,26 @@ fn compare<T: Number>(body: &Body, kinds: &[Vec<bool>; 2], n: usize, level: Leve
         }
         memory.push(guarded);
         first.push(at);
-        strides.push(stride);
+        strides.push(stride.map(|s| s as isize));
     }
-    let sources: Vec<Source> = first.iter().zip(&strides).map(|(&data, s)| Source { data, strides: s }).collect();
-    let layouts: Vec<Layout> = sources.iter().map(|s| Layout::of(&shape, s.strides)).collect();
+    let sources: Vec<*const u8> = first.iter().map(|x| x.cast_const()).collect();
+    let laid = body.lay(&shape, strides.iter().map(|s| &s[..]), level);
     let from = random.below(n + 1) / 2;
     let range = from..n - random.below(n - from + 1) / 2;
     let count = range.len();
     if count == 0 {
-        return body.compile(level, body.splats(&layouts, body.rows(&layouts))).is_some();
+        return body.compile(level, laid.splats).is_some();
     }
     let mut want: Vec<Vec<u8>> = kinds[1].iter().map(|&t| vec![0xaa; count * size(t)]).collect();
     let places: Vec<*mut u8> = want.iter_mut().map(|w| w.as_mut_ptr()).collect();
     // SAFETY: inputs and outputs are as large as the shape and the range say.
-    unsafe { body.interpret(&layouts, range.clone(), &sources, &places) };
-    let Some(code) = body.compile(level, body.splats(&layouts, body.rows(&layouts))) else { return false };
+    unsafe { body.interpret(&laid.layouts, range.clone(), &sources, &places) };
+    let Some(code) = body.compile(level, laid.splats) else { return false };
     // Outputs of their own, or one over an input.
     let (mut outputs, mut over) = (Vec::new(), false);
     for (k, &truth) in kinds[1].iter().enumerate() {
         let may = |i: &usize| {
-            matches!(layouts[*i], Layout::Dense) && kinds[0][*i] == truth && body.may_overwrite(k, *i) && n > 1
+            matches!(laid.layouts[*i], Layout::Dense) && kinds[0][*i] == truth && body.may_overwrite(k, *i) && n > 1
         };
         match (0..first.len()).find(may) {
             Some(i) if !over => {
@@ -220,7 +227,7 @@ fn compare<T: Number>(body: &Body, kinds: &[Vec<bool>; 2], n: usize, level: Leve
         }
     }
     // SAFETY: as above; an output lies over an input where the body allows it.
-    unsafe { body.run_emitted(&code, &layouts, range.clone(), &sources, &outputs) };
+    unsafe { body.run_emitted(&code, &laid, range.clone(), &sources, &outputs) };
     for (k, &truth) in kinds[1].iter().enumerate() {
         // SAFETY: the output has `count` elements.
         let got = unsafe { std::slice::from_raw_parts(outputs[k], count * size(truth)) };
@@ -396,15 +403,14 @@ fn where_code_is_refused_bodies_are_interpreted() {
     }
     let (body, x) = (chain(), (0..1000).map(f64::from).collect::<Vec<_>>());
     let (mut y, mut z) = (vec![0f64; x.len()], vec![0f64; x.len()]);
-    let source = [Source { data: x.as_ptr().cast(), strides: &[1] }];
+    let (source, laid) = ([x.as_ptr().cast()], body.laid(&[1000], [&[1][..]].into_iter()));
     for _ in 0..2 {
         // SAFETY: the slices have a thousand elements.
-        unsafe { body.run(&[1000], 0..1000, &source, &[y.as_mut_ptr().cast()]) };
+        unsafe { body.run(&laid, 0..1000, &source, &[y.as_mut_ptr().cast()]) };
     }
     assert!(body.emitted.first.get().is_some_and(|v| v.code.is_none()), "code was wanted and refused");
-    let layouts = [Layout::of(&[1000], &[1])];
     // SAFETY: as above.
-    unsafe { body.interpret(&layouts, 0..1000, &source, &[z.as_mut_ptr().cast()]) };
+    unsafe { body.interpret(&laid.layouts, 0..1000, &source, &[z.as_mut_ptr().cast()]) };
     assert!(y.iter().zip(&z).all(|(y, z)| y.to_bits() == z.to_bits()));
 }
 
@@ -417,9 +423,9 @@ fn code_is_made_for_the_second_run() {
     let (body, x) = (chain(), [0.5f64; 100]);
     let run = |strides: &[isize]| {
         let mut y = [0.0f64; 100];
-        let source = [Source { data: x.as_ptr().cast(), strides }];
+        let laid = body.laid(&[100], [strides].into_iter());
         // SAFETY: the arrays have a hundred elements.
-        unsafe { body.run(&[100], 0..100, &source, &[y.as_mut_ptr().cast()]) };
+        unsafe { body.run(&laid, 0..100, &[x.as_ptr().cast()], &[y.as_mut_ptr().cast()]) };
         y
     };
     let first = run(&[1]);
