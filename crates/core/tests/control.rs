@@ -4,6 +4,8 @@
 mod branches;
 #[path = "control/calls.rs"]
 mod calls;
+#[path = "control/checkpoints.rs"]
+mod checkpoints;
 #[path = "control/custom.rs"]
 mod custom;
 #[path = "control/nesting.rs"]
@@ -13,7 +15,7 @@ mod scans;
 #[path = "control/whiles.rs"]
 mod whiles;
 
-use cotangent_core::ops::{Call, Comparison};
+use cotangent_core::ops::{Call, Checkpoint, Comparison};
 use cotangent_core::rewrite::simplify;
 use cotangent_core::transform::{
     AdContext, Direction, batch, grad, hessian, hvp, hvp_reverse, jacobian, jvp, value_and_grad, vjp,

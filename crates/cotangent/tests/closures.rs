@@ -265,6 +265,54 @@ fn checkpoints_change_nothing() {
     }
 }
 
+#[test]
+fn loops_save_what_they_are_told() {
+    let rows = T::from_vec_row_major(vec![37, 2], (0..74).map(|k| f64::from(k % 9) * 0.2 - 0.8).collect());
+    let policies = [Checkpoint::Every(5), Checkpoint::Sqrt, Checkpoint::Snapshots(2), Checkpoint::Snapshots(40)];
+    for reverse in [false, true] {
+        // The weight is captured: its gradient is a sum over steps.
+        let loss = |policy: Checkpoint| {
+            move |(w, c, rows): (T, T, T)| {
+                let step = |c: T, x: T| {
+                    let h = (&c * &w + x).tanh();
+                    (h.clone(), h.square())
+                };
+                let loops = checkpointing(policy);
+                let (c, y) = if reverse { loops.scan_reverse(step, c, rows)? } else { loops.scan(step, c, rows)? };
+                Ok::<_, cotangent::Error>((c * 2.0).sum() + y.sum())
+            }
+        };
+        let x = (vec(&[0.4, -0.7]), vec(&[0.1, 0.9]), rows.clone());
+        let of = |policy| value_and_grad(loss(policy))(x.clone()).unwrap();
+        let bits = |t: &T| t.to_tensor().unwrap();
+        let (y, (w, c, r)) = of(Checkpoint::Never);
+        for policy in policies {
+            let (y1, (w1, c1, r1)) = of(policy);
+            assert!(bits(&y).same_bits(&bits(&y1)) && bits(&c).same_bits(&bits(&c1)) && bits(&r).same_bits(&bits(&r1)));
+            close(Ok(w1), &vals(Ok(w.clone())));
+            let second = |policy| {
+                vals(hvp(move |w: T| loss(policy)((w, vec(&[0.1, 0.9]), vec_rows())))(
+                    vec(&[0.4, -0.7]),
+                    vec(&[1.0, 2.0]),
+                ))
+            };
+            let (a, b) = (second(policy), second(Checkpoint::Never));
+            assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-11 * (1.0 + b.abs())), "{a:?} is not {b:?}");
+        }
+    }
+    let n = T::scalar(10i64);
+    let power = |policy| {
+        let n = n.clone();
+        move |x: T| checkpointing(policy).fori_loop(0, &n, |_, c: T| &c * &x, at(1.0))
+    };
+    close(grad(power(Checkpoint::Every(3)))(at(2.0)), &[5120.0]);
+    assert_eq!(code(power(Checkpoint::Sqrt)(at(2.0))), Code::ReverseWhile);
+}
+
+fn vec_rows() -> T {
+    T::from_vec_row_major(vec![3, 2], vec![0.3, -0.2, 0.5, 0.1, -0.6, 0.7])
+}
+
 #[derive(cotangent::Tree)]
 struct Layer<W> {
     weights: W,

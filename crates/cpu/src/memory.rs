@@ -12,6 +12,8 @@ use crate::fuse::{Node, plan};
 use crate::fused::{Fused, Level, Life};
 use cotangent_core::ops::{Op, Unary};
 use cotangent_core::{Env, Function, Result, Type, Val, reference};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// What a run needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +42,13 @@ pub struct Memory {
 /// assert_eq!((memory.peak, memory.results), (24_000_000, 8_000_000));
 /// ```
 pub fn memory(f: &Function, arguments: &[Type], outer: &Env) -> Result<Memory> {
+    measure(f, arguments, outer, &mut Peaks::default())
+}
+
+/// Peaks of bodies without symbols: those depend on nothing else, and one body may stand in many places.
+type Peaks = FxHashMap<*const Function, usize>;
+
+fn measure(f: &Function, arguments: &[Type], outer: &Env, peaks: &mut Peaks) -> Result<Memory> {
     let env = reference::bind_body(f, arguments, outer)?;
     let need = f.needed(None);
     let nodes = plan(f, |e| e.results().any(|r| need[r.index()]));
@@ -55,7 +64,7 @@ pub fn memory(f: &Function, arguments: &[Type], outer: &Env) -> Result<Memory> {
         let reads = walk.reads(node);
         let ending = |v: Val| last[v.index()] == Some(k);
         let (made, inside) = match node {
-            Node::Single(e) => walk.single(*e, ending)?,
+            Node::Single(e) => walk.single(*e, ending, peaks)?,
             Node::Group(g) => {
                 let inputs: Vec<Val> = g.inputs.iter().map(|(v, _)| *v).collect();
                 walk.group(&g.lower(f), &inputs, g.results(), ending)?
@@ -140,7 +149,7 @@ impl Walk<'_> {
         self.room[x.index()].is_some_and(|b| self.buffers[b].values == 1 && self.buffers[b].bytes == bytes)
     }
 
-    fn single(&mut self, e: usize, ending: impl Fn(Val) -> bool) -> Result<Made> {
+    fn single(&mut self, e: usize, ending: impl Fn(Val) -> bool, peaks: &mut Peaks) -> Result<Made> {
         let e = &self.f.eqns()[e];
         let x = self.f.operands(e);
         let made: Vec<Val> = e.results().collect();
@@ -177,7 +186,18 @@ impl Walk<'_> {
                 true => x.iter().map(|&v| self.known(self.f.ty(v))).collect::<Result<Vec<Type>>>()?,
                 false => body.params().iter().map(|&p| self.known(body.ty(p))).collect::<Result<_>>()?,
             };
-            inside = inside.max(memory(body, &types, self.env)?.peak);
+            let key = Arc::as_ptr(body);
+            let peak = match peaks.get(&key) {
+                Some(&peak) => peak,
+                None => {
+                    let peak = measure(body, &types, self.env, peaks)?.peak;
+                    if body.syms().is_empty() {
+                        peaks.insert(key, peak);
+                    }
+                    peak
+                }
+            };
+            inside = inside.max(peak);
         }
         // What a body returns has been counted, once.
         let results = made.iter().map(|&v| self.bytes(v)).sum::<Result<usize>>()?;

@@ -8,7 +8,7 @@
 //! computed once outside; the others are stacked. Which carries have a tangent is a fixpoint: one may get it late.
 
 use super::body::{params, rewrap, spread};
-use super::{Scan, Switch};
+use super::{Checkpoint, Scan, Switch};
 use crate::array::Array;
 use crate::bail;
 use crate::emit::Emit;
@@ -151,7 +151,14 @@ impl LoopLin {
                 guarded(cx.session(), &step, consts.len(), carry.len(), consts.len() + carry.len() + residual_xs)?
             }
         };
-        let scan = Scan { body, length: length.clone(), reverse, consts: consts.len(), carry: carry.len() };
+        let scan = Scan {
+            body,
+            length: length.clone(),
+            reverse,
+            consts: consts.len(),
+            carry: carry.len(),
+            checkpoint: Checkpoint::Never,
+        };
         let y = cx.apply(scan, &[const_args, carry_args, xs_args].concat());
         let out: Vec<bool> = self.carry.iter().chain(&self.lin.out_active[nk..]).copied().collect();
         Ok(spread(&out, &y))

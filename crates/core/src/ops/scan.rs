@@ -12,9 +12,10 @@
 //! ```
 
 use super::body::{check_operands, check_results, mask, params, rewrap, some, spread};
+use super::checkpointing::scan_in_pieces;
 use super::loops::{LoopJvp, LoopLin, batch_body, check_carries, row, stack, swap};
 use super::support::bytes;
-use super::{Entry, Op, Spelled};
+use super::{Call, Checkpoint, Entry, Loops, Op, Spelled};
 use crate::array::Array;
 use crate::attr::Attrs;
 use crate::bail;
@@ -41,6 +42,8 @@ pub struct Scan {
     pub consts: usize,
     /// How many are carries.
     pub carry: usize,
+    /// What derivatives save.
+    pub checkpoint: Checkpoint,
 }
 
 impl Primitive for Scan {
@@ -49,12 +52,12 @@ impl Primitive for Scan {
     }
 
     fn attrs(&self) -> Attrs {
-        Attrs::default()
+        let a = Attrs::default()
             .with("length", self.length.clone())
             .with_if(self.reverse, "reverse", true)
             .with_if(self.consts > 0, "consts", self.consts)
-            .with("carry", self.carry)
-            .with("body", self.body.clone())
+            .with("carry", self.carry);
+        self.checkpoint.attrs(a).with("body", self.body.clone())
     }
 
     fn results(&self) -> usize {
@@ -63,6 +66,7 @@ impl Primitive for Scan {
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         let first = self.consts + self.carry;
+        self.checkpoint.check("scan")?;
         check_carries(self, &self.body, self.consts, self.carry)?;
         check_results(self, "the body", &self.body)?;
         let mut one = x.to_vec();
@@ -109,6 +113,9 @@ impl Primitive for Scan {
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
+        if let Some(callee) = scan_in_pieces(cx.session(), self, &cx.types(x))? {
+            return Call { callee, checkpoint: false }.linearize(cx, x, t);
+        }
         let body = LoopLin::new(cx.emit(), &self.body, self.consts, self.carry, x, mask(t))?;
         let n = self.results();
         let y = cx.emit().emit(Scan { body: body.forward.clone(), ..self.clone() }.into(), x);
@@ -174,8 +181,8 @@ impl Primitive for Scan {
         let rows = x[nc + nk..].iter().filter_map(Arg::val);
         let operands: Vec<Val> =
             consts.chain(init).chain(sums.iter().map(|t| cx.zeros(t))).chain(rows).chain(some(&ct[nk..])).collect();
-        let scan =
-            Scan { body, length: self.length.clone(), reverse: !self.reverse, consts: rc, carry: carried + sums.len() };
+        let carry = carried + sums.len();
+        let scan = Scan { body, reverse: !self.reverse, consts: rc, carry, ..self.clone() };
         let y = cx.emit(scan.into(), &operands);
         let (c, rest) = y.split_at(carried);
         let (w, xs) = rest.split_at(sums.len());
@@ -232,6 +239,21 @@ impl Primitive for Scan {
 }
 
 impl dyn Emit + '_ {
+    /// [`Loops::scan`] whose derivatives save what every step needs.
+    pub fn scan(
+        &self,
+        consts: &[Val],
+        init: &[Val],
+        xs: &[Val],
+        length: &Dim,
+        reverse: bool,
+        body: impl FnOnce(&dyn Emit, &[Val], &[Val], &[Val]) -> (Vec<Val>, Vec<Val>),
+    ) -> (Vec<Val>, Vec<Val>) {
+        self.checkpointing(Checkpoint::Never).scan(consts, init, xs, length, reverse, body)
+    }
+}
+
+impl Loops<'_> {
     /// `c, y[i] = body(consts, c, xs[i])` for each of `length` steps, from the last one if `reverse`: the last carries,
     /// and the `y` stacked along a new first axis.
     pub fn scan(
@@ -243,11 +265,11 @@ impl dyn Emit + '_ {
         reverse: bool,
         body: impl FnOnce(&dyn Emit, &[Val], &[Val], &[Val]) -> (Vec<Val>, Vec<Val>),
     ) -> (Vec<Val>, Vec<Val>) {
+        let cx = self.cx;
         let row = |t: Type| if t.rank() > 0 { t.unbatched() } else { t };
-        let types: Vec<Type> =
-            [self.types(consts), self.types(init), self.types(xs).into_iter().map(row).collect()].concat();
+        let types: Vec<Type> = [cx.types(consts), cx.types(init), cx.types(xs).into_iter().map(row).collect()].concat();
         let (nc, nk) = (consts.len(), init.len());
-        let body = self.body("body", &types, |cx, x| {
+        let body = cx.body("body", &types, |cx, x| {
             let (carry, ys) = body(cx, &x[..nc], &x[nc..nc + nk], &x[nc + nk..]);
             if carry.len() != nk {
                 let text = format!("the body of `scan` returns {} carries, not {nk}", carry.len());
@@ -255,8 +277,8 @@ impl dyn Emit + '_ {
             }
             [carry, ys].concat()
         });
-        let mut y = body.emit(self, &[consts, init, xs].concat(), |body| {
-            Scan { body, length: length.clone(), reverse, consts: nc, carry: nk }.into()
+        let mut y = body.emit(cx, &[consts, init, xs].concat(), |body| {
+            Scan { body, length: length.clone(), reverse, consts: nc, carry: nk, checkpoint: self.checkpoint }.into()
         });
         y.resize(y.len().max(nk), Val::POISON);
         let ys = y.split_off(nk);
@@ -278,7 +300,8 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
         },
     };
     let reverse = s.attrs.opt("reverse")?.unwrap_or(false);
-    Ok(Scan { body: s.attrs.get("body")?, length, reverse, consts, carry }.into())
+    let checkpoint = Checkpoint::take(s)?;
+    Ok(Scan { body: s.attrs.get("body")?, length, reverse, consts, carry, checkpoint }.into())
 }
 
 type Write = fn(&dyn Emit, &[Val]) -> Vec<Val>;
@@ -289,7 +312,7 @@ fn samples(_: &str) -> Vec<Sample> {
         let x = params(&b, types);
         let y = write(&b, &x);
         let body = Arc::new(b.finish(&y).expect("a sample"));
-        Scan { body, length: length.into(), reverse, consts, carry }
+        Scan { body, length: length.into(), reverse, consts, carry, checkpoint: Checkpoint::Never }
     };
     let (r, v, c) = (Type::scalar(DType::F64), Type::new(DType::F64, [2]), Type::scalar(DType::C128));
     let i = Type::scalar(DType::I64);
@@ -306,7 +329,14 @@ fn samples(_: &str) -> Vec<Sample> {
     let late: Write = |cx, x| vec![x[2], cx.mul(x[2], x[0]), cx.add(x[3], cx.full_like(x[3], 1i64)), x[3]];
     let power: Write = |cx, x| vec![cx.mul(x[0], x[1])];
     let square: Write = |cx, x| vec![cx.mul(x[0], x[0])];
+    let five = Array::from_vec([5, 2], (0..10).map(|k| 0.3 * f64::from(k % 7) - 0.9).collect()).expect("ten elements");
+    let saving = |checkpoint, reverse| {
+        let scan = Scan { checkpoint, ..make(1, 1, 5, reverse, &[v.clone(), v.clone(), v.clone()], rnn) };
+        Sample::new(scan, vec![w.clone(), w.clone(), five.clone()])
+    };
     vec![
+        saving(Checkpoint::Sqrt, false),
+        saving(Checkpoint::Snapshots(2), true),
         Sample::new(
             make(1, 1, 3, false, &[v.clone(), v.clone(), v.clone()], rnn),
             vec![w.clone(), w.clone(), rows.clone()],
@@ -315,7 +345,7 @@ fn samples(_: &str) -> Vec<Sample> {
             make(1, 1, 3, true, &[v.clone(), v.clone(), v.clone()], rnn),
             vec![w.clone(), w.clone(), rows.clone()],
         ),
-        Sample::new(make(0, 0, 3, false, &[v], square), vec![rows]),
+        Sample::new(make(0, 0, 3, false, std::slice::from_ref(&v), square), vec![rows]),
         Sample::new(make(1, 1, 0, false, &[r.clone(), r.clone()], power), vec![scalar(1.5), scalar(2.0)]),
         Sample::new(make(1, 1, 4, false, &[r.clone(), r.clone()], power), vec![scalar(1.5), scalar(2.0)]),
         Sample::new(

@@ -12,9 +12,10 @@
 //! is false there. The steps of the linear scan do nothing where it is.
 
 use super::body::{check_operands, check_results, mask, params, rewrap};
+use super::checkpointing::while_in_pieces;
 use super::loops::{LoopJvp, LoopLin, batch_body, check_carries, stack, swap};
 use super::support::bytes;
-use super::{Comparison, Entry, Op, Reduction, Spelled};
+use super::{Call, Checkpoint, Comparison, Entry, Loops, Op, Reduction, Spelled};
 use crate::array::Array;
 use crate::attr::{Attr, Attrs};
 use crate::bail;
@@ -41,6 +42,8 @@ pub struct While {
     pub body_consts: usize,
     /// The saving form, and the name of its number of steps.
     pub saves: Option<Sym>,
+    /// What derivatives save: every so many steps, or always.
+    pub checkpoint: Checkpoint,
 }
 
 impl While {
@@ -71,7 +74,7 @@ impl Primitive for While {
         if let Some(s) = &self.saves {
             a = a.with("saves", &**s);
         }
-        a.with("cond", self.cond.clone()).with("body", self.body.clone())
+        self.checkpoint.attrs(a).with("cond", self.cond.clone()).with("body", self.body.clone())
     }
 
     fn results(&self) -> usize {
@@ -80,6 +83,17 @@ impl Primitive for While {
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         check_carries(self, &self.body, self.body_consts, self.carry())?;
+        self.checkpoint.check("while")?;
+        match self.checkpoint {
+            Checkpoint::Never => {}
+            Checkpoint::Every(_) if self.saves.is_none() => {}
+            Checkpoint::Every(_) => bail!(Attribute, "the saving form of `while` has saved already: no `checkpoint`"),
+            c => bail!(
+                ReverseWhile,
+                "the derivative of `while` cannot save by {c:?}: how many steps it takes is known when it has run; save a \
+                 carry every k steps (`checkpoint = k`, `Checkpoint::Every(k)`)"
+            ),
+        }
         if x.len() != self.cond_consts + self.body.params().len() {
             bail!(
                 Arity,
@@ -143,6 +157,10 @@ impl Primitive for While {
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
+        if let Checkpoint::Every(k) = self.checkpoint {
+            let callee = while_in_pieces(cx.session(), self, k, &cx.types(x))?;
+            return Call { callee, checkpoint: false }.linearize(cx, x, t);
+        }
         let nk = self.carry();
         let (of_body, t) = (&x[self.cond_consts..], &t[self.cond_consts..]);
         let body = LoopLin::new(cx.emit(), &self.body, self.body_consts, nk, of_body, mask(t))?;
@@ -320,6 +338,31 @@ impl From<Val> for Bound {
 }
 
 impl dyn Emit + '_ {
+    /// [`Loops::while_loop`] whose derivatives save what every step needs.
+    pub fn while_loop(
+        &self,
+        consts: &[Val],
+        init: &[Val],
+        cond: impl FnOnce(&dyn Emit, &[Val], &[Val]) -> Val,
+        body: impl FnOnce(&dyn Emit, &[Val], &[Val]) -> Vec<Val>,
+    ) -> Vec<Val> {
+        self.checkpointing(Checkpoint::Never).while_loop(consts, init, cond, body)
+    }
+
+    /// [`Loops::fori`] whose derivatives save what every step needs.
+    pub fn fori(
+        &self,
+        lo: impl Into<Bound>,
+        hi: impl Into<Bound>,
+        consts: &[Val],
+        init: &[Val],
+        body: impl FnOnce(&dyn Emit, &[Val], Val, &[Val]) -> Vec<Val>,
+    ) -> Vec<Val> {
+        self.checkpointing(Checkpoint::Never).fori(lo, hi, consts, init, body)
+    }
+}
+
+impl Loops<'_> {
     /// `c = body(consts, c)` while `cond(consts, c)`, a boolean of rank 0, holds.
     pub fn while_loop(
         &self,
@@ -328,13 +371,14 @@ impl dyn Emit + '_ {
         cond: impl FnOnce(&dyn Emit, &[Val], &[Val]) -> Val,
         body: impl FnOnce(&dyn Emit, &[Val], &[Val]) -> Vec<Val>,
     ) -> Vec<Val> {
-        let types = [self.types(consts), self.types(init)].concat();
+        let cx = self.cx;
+        let types = [cx.types(consts), cx.types(init)].concat();
         let n = consts.len();
-        let cond = self.body("cond", &types, |cx, x| vec![cond(cx, &x[..n], &x[n..])]);
-        let body = self.body("body", &types, |cx, x| body(cx, &x[..n], &x[n..]));
+        let cond = cx.body("cond", &types, |cx, x| vec![cond(cx, &x[..n], &x[n..])]);
+        let body = cx.body("body", &types, |cx, x| body(cx, &x[..n], &x[n..]));
         let (Some(cond), Some(body)) = (cond.func, body.func) else { return vec![Val::POISON; init.len()] };
-        let op = While { cond, body, cond_consts: n, body_consts: n, saves: None };
-        let mut y = self.emit(op.into(), &[consts, consts, init].concat()).to_vec();
+        let op = While { cond, body, cond_consts: n, body_consts: n, saves: None, checkpoint: self.checkpoint };
+        let mut y = cx.emit(op.into(), &[consts, consts, init].concat()).to_vec();
         y.resize(init.len(), Val::POISON);
         y
     }
@@ -357,10 +401,11 @@ impl dyn Emit + '_ {
         if let (Bound::Const(lo), Bound::Const(hi)) = (&lo, &hi) {
             let n = Dim::Const(usize::try_from(hi.saturating_sub(*lo)).unwrap_or(0));
             let all = Type::new(DType::I64, vec![n.clone()]);
-            let index = self.add(self.iota(&all, 0), self.full(&all, *lo));
+            let cx = self.cx;
+            let index = cx.add(cx.iota(&all, 0), cx.full(&all, *lo));
             return self.scan(consts, init, &[index], &n, false, |cx, w, c, x| (body(cx, w, x[0], c), vec![])).0;
         }
-        let (lo, hi) = (number(self, &lo), number(self, &hi));
+        let (lo, hi) = (number(self.cx, &lo), number(self.cx, &hi));
         let n = consts.len();
         let mut c = self.while_loop(
             &[consts, &[hi]].concat(),
@@ -388,7 +433,9 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
         Some(Attr::Dim(d)) if d.as_sym().is_some() => d.as_sym().cloned(),
         Some(_) => bail!(Attribute, "the attribute `saves` must name an extent"),
     };
-    Ok(While { cond: s.attrs.get("cond")?, body: s.attrs.get("body")?, cond_consts, body_consts, saves }.into())
+    let checkpoint = Checkpoint::take(s)?;
+    let (cond, body) = (s.attrs.get("cond")?, s.attrs.get("body")?);
+    Ok(While { cond, body, cond_consts, body_consts, saves, checkpoint }.into())
 }
 
 type Write = fn(&dyn Emit, &[Val]) -> Vec<Val>;
@@ -404,7 +451,7 @@ fn samples(_: &str) -> Vec<Sample> {
         let (cond_consts, body_consts) = consts;
         let of_cond = [&types[..cond_consts], &types[cond_consts + body_consts..]].concat();
         let (cond, body) = (function(&of_cond, cond), function(&types[cond_consts..], body));
-        While { cond, body, cond_consts, body_consts, saves: None }
+        While { cond, body, cond_consts, body_consts, saves: None, checkpoint: Checkpoint::Never }
     };
     let (i, r, c) = (Type::scalar(DType::I64), Type::scalar(DType::F64), Type::scalar(DType::C128));
     let v = Type::new(DType::F64, [2]);
@@ -419,7 +466,9 @@ fn samples(_: &str) -> Vec<Sample> {
     let w = Array::vector(vec![0.4f64, -0.7]);
     let z = |re, im| Array::scalar(crate::C128::new(re, im));
     let counted = |t: &Type| [i.clone(), t.clone(), i.clone(), t.clone()];
+    let saving = While { checkpoint: Checkpoint::Every(2), ..make((1, 1), &counted(&v), below, rnn) };
     vec![
+        Sample::new(saving, vec![n(5), w.clone(), n(0), w.clone()]),
         Sample::new(make((1, 1), &counted(&v), below, rnn), vec![n(3), w.clone(), n(0), w.clone()]),
         Sample::new(make((1, 1), &counted(&r), below, power), vec![n(0), Array::scalar(1.5), n(0), Array::scalar(2.0)]),
         Sample::new(make((1, 1), &counted(&c), below, power), vec![n(4), z(0.4, 0.9), n(0), z(-0.3, 1.1)]),

@@ -111,7 +111,14 @@ fn names_of_extents_are_not_captured() {
     // The callee decides an extent `k` inside; the caller's argument has an extent of that name.
     let cond = function("cond", &[f64s(&[])], |cx, x| vec![cx.compare(x[0], Comparison::Lt, cx.full_like(x[0], 9.0))]);
     let body = function("body", &[f64s(&[])], |cx, x| vec![cx.exp(x[0]), cx.sin(x[0])]);
-    let op = cotangent_core::ops::While { cond, body, cond_consts: 0, body_consts: 0, saves: Some("k".into()) };
+    let op = cotangent_core::ops::While {
+        cond,
+        body,
+        cond_consts: 0,
+        body_consts: 0,
+        saves: Some("k".into()),
+        checkpoint: Checkpoint::Never,
+    };
     let g = function("g", &[Type::new(DType::F64, vec![Dim::sym("n")])], |cx, x| {
         let y = cx.emit(op.clone().into(), &[cx.reduce_sum(x[0], &[0])]);
         let history = cx.reduce_sum(cx.cos(y[1]), &[0]);

@@ -130,7 +130,14 @@ fn while_keeps_its_history() {
     // The saving form, written by hand: results of a length that is decided when it runs, and their derivatives.
     let cond = function("cond", &[f64s(&[])], |cx, x| vec![cx.compare(x[0], Comparison::Lt, cx.full_like(x[0], 9.0))]);
     let body = function("body", &[f64s(&[]), f64s(&[])], |cx, x| vec![cx.add(cx.mul(x[1], x[0]), x[1]), cx.sin(x[1])]);
-    let op = cotangent_core::ops::While { cond, body, cond_consts: 0, body_consts: 1, saves: Some("k".into()) };
+    let op = cotangent_core::ops::While {
+        cond,
+        body,
+        cond_consts: 0,
+        body_consts: 1,
+        saves: Some("k".into()),
+        checkpoint: Checkpoint::Never,
+    };
     let f = build(&[f64s(&[]), f64s(&[])], |cx, x| {
         let y = cx.emit(op.clone().into(), x);
         let again = cx.scan(&[], &[y[0]], &[y[1]], &cx.ty(y[2]).shape[0].clone(), true, |cx, _, c, x| {

@@ -27,14 +27,16 @@ mod custom;
 mod derivatives;
 mod implicit;
 mod jit;
+mod loops;
 mod tree;
 
-pub use control::{LoopBound, checkpoint, cond, fori_loop, scan, scan_reverse, switch, while_loop};
-pub use cotangent_core::ops::{Solver, Stopping};
+pub use control::{checkpoint, cond, switch};
+pub use cotangent_core::ops::{Checkpoint, Solver, Stopping};
 pub use custom::{custom_jvp, custom_vjp};
 pub use derivatives::{grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp, vmap, vmap_axes};
 pub use implicit::{
     Solution, argmin, argmin_with, fixed_point, fixed_point_with, linear_solve, linear_solve_with, root, root_with,
 };
 pub use jit::{evaluate, jit};
+pub use loops::{LoopBound, Loops, checkpointing, fori_loop, scan, scan_reverse, while_loop};
 pub use tree::{Returns, Tree};

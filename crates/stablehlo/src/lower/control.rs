@@ -4,7 +4,7 @@ use super::frame::{Frame, attribute, find};
 use super::table::{How::By, Row, apply, find as find_op};
 use super::{Callee, callee, lapack, loops};
 use crate::ast::{Attr, Id, Operation, Region};
-use cotangent_core::ops::{Binary, Comparison, Switch, While};
+use cotangent_core::ops::{Binary, Checkpoint, Comparison, Switch, While};
 use cotangent_core::primitive::Vals;
 use cotangent_core::{DType, Function, Op, Result, Type, Val, bail};
 use std::sync::Arc;
@@ -125,6 +125,7 @@ fn repeat(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
         cond_consts: cond.captures.len(),
         body_consts: body.captures.len(),
         saves: None,
+        checkpoint: Checkpoint::Never,
     };
     let mut x = Vec::new();
     for &c in cond.captures.iter().chain(&body.captures) {

@@ -7,7 +7,7 @@
 //! `H_kᴴ` makes what is below row `p` of column `k` zero, and its element there real: `beta = -sign(re alpha) |x|`,
 //! `tau = (beta - alpha) / beta`. Written as a scan over columns, so every derivative follows.
 
-use cotangent_core::ops::{Bounds, Comparison, Scan};
+use cotangent_core::ops::{Bounds, Checkpoint, Comparison, Scan};
 use cotangent_core::primitive::Val;
 use cotangent_core::{DType, Dim, Emit, Result, Type, bail};
 use std::sync::Arc;
@@ -78,7 +78,14 @@ impl Reflectors {
         let [next, order, tau] = self.step(&b, p);
         let body = Arc::new(b.finish(&[next, order, tau])?);
         let numbers = cx.iota(&Type::new(DType::I64, vec![Dim::Const(steps)]), 0);
-        let scan = Scan { body, length: Dim::Const(steps), reverse: false, consts: 0, carry: 2 };
+        let scan = Scan {
+            body,
+            length: Dim::Const(steps),
+            reverse: false,
+            consts: 0,
+            carry: 2,
+            checkpoint: Checkpoint::Never,
+        };
         let y = cx.emit(scan.into(), &[a, columns, numbers]);
         // Factors are stacked along the first axis.
         let taus = cx.transpose(y[2], &(1..rank - 1).chain([0]).collect::<Vec<_>>());
@@ -169,7 +176,14 @@ pub fn apply(cx: &dyn Emit, a: Val, taus: Val, c: Val, left: bool, turned: bool)
     let next = reflect(inner, state, v, tau, left);
     let body = Arc::new(b.finish(&[next])?);
     // Q c and c Qᴴ begin with the last reflector.
-    let scan = Scan { body, length: Dim::Const(steps), reverse: left != turned, consts: 1, carry: 1 };
+    let scan = Scan {
+        body,
+        length: Dim::Const(steps),
+        reverse: left != turned,
+        consts: 1,
+        carry: 1,
+        checkpoint: Checkpoint::Never,
+    };
     let numbers = cx.iota(&Type::new(DType::I64, vec![Dim::Const(steps)]), 0);
     let stacked = cx.transpose(taus, &std::iter::once(last).chain(0..last).collect::<Vec<_>>());
     Ok(cx.op(scan, &[a, c, numbers, stacked]))

@@ -4,7 +4,7 @@ use super::body::{Body, Fold};
 use super::frame::{Frame, attribute, axes, find, one, size, sizes};
 use super::table::{How::By, Row};
 use crate::ast::{Attr, Operation};
-use cotangent_core::ops::{Binary, Bounds, Combine, Comparison, Scan, Scatter, Windows};
+use cotangent_core::ops::{Binary, Bounds, Checkpoint, Combine, Comparison, Scan, Scatter, Windows};
 use cotangent_core::primitive::Vals;
 use cotangent_core::{DType, Dim, Emit, Result, Type, Val, bail};
 use std::sync::Arc;
@@ -162,6 +162,7 @@ fn fold_updates(f: &Frame<'_>, body: &Body, w: &Windows, x: &[Val], indices: Val
         reverse: false,
         consts: shared.len(),
         carry: x.len(),
+        checkpoint: Checkpoint::Never,
     };
     let operands: Vec<Val> = body
         .captures()

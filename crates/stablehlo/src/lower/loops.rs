@@ -12,7 +12,7 @@
 
 use super::frame::Frame;
 use cotangent_core::graph::{Def, Eqn};
-use cotangent_core::ops::{Binary, Comparison, Scan, Unary, Value, While};
+use cotangent_core::ops::{Binary, Checkpoint, Comparison, Scan, Unary, Value, While};
 use cotangent_core::primitive::Vals;
 use cotangent_core::{DType, Dim, Emit, Function, Op, Result, Scalar, Type, Val};
 use std::sync::Arc;
@@ -219,6 +219,7 @@ impl Counted {
             reverse: backward,
             consts: nb + fixed.len(),
             carry: free.len(),
+            checkpoint: Checkpoint::Never,
         };
         let operands: Vec<Val> =
             consts.iter().copied().chain(fixed.iter().chain(&free).map(|&k| init[k])).chain(inputs).collect();

@@ -1,7 +1,9 @@
 //! Calls, branches and loops. A scan is written as JAX writes one: a counter, rows read and written at it.
 
 use super::{Region, Text, shown, tuple};
-use cotangent_core::ops::{Bounds, Comparison, Gather, LinearRecurrence, Scan, ScatterRecurrence, Switch, While};
+use cotangent_core::ops::{
+    Bounds, Checkpoint, Comparison, Gather, LinearRecurrence, Scan, ScatterRecurrence, Switch, While,
+};
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Dim, Emit, Function, Result, Type};
 use std::sync::Arc;
@@ -193,7 +195,7 @@ pub fn recurrence(t: &Text<'_>, r: &LinearRecurrence, x: &[Val]) -> Result<Vals>
     let body = Arc::new(b.finish(&[next, if r.exclusive { state } else { next }])?);
     let length = ty.shape[r.axis].clone();
     let y = cx.emit(
-        Scan { body, length, reverse: r.reverse, consts: 0, carry: 1 }.into(),
+        Scan { body, length, reverse: r.reverse, consts: 0, carry: 1, checkpoint: Checkpoint::Never }.into(),
         &[cx.zeros(&rest), moved[0], moved[1]],
     );
     Ok(Vals::from_slice(&[cx.transpose(y[1], &back)]))
@@ -235,7 +237,7 @@ pub fn scatter_recurrence(t: &Text<'_>, s: &ScatterRecurrence, x: &[Val]) -> Res
         return Ok(Vals::from_slice(&[x[0], cx.zeros(&updates)]));
     }
     let y = cx.emit(
-        Scan { body, length, reverse: s.reverse, consts: 0, carry: 1 }.into(),
+        Scan { body, length, reverse: s.reverse, consts: 0, carry: 1, checkpoint: Checkpoint::Never }.into(),
         &[flat(x[0]), place, flat(x[2]), flat(x[3])],
     );
     Ok(Vals::from_slice(&[cx.reshape(y[0], &ty.shape), cx.reshape(y[1], &updates.shape)]))

@@ -2,7 +2,9 @@
 //! the order of eigenvalues are then made those of the core.
 
 use super::{Text, show, tuple};
-use cotangent_core::ops::{Bounds, Comparison, Eig, Eigh, Op, Qr, Reduction, Scan, Svd, TriangularSolve, Turn, Unary};
+use cotangent_core::ops::{
+    Bounds, Checkpoint, Comparison, Eig, Eigh, Op, Qr, Reduction, Scan, Svd, TriangularSolve, Turn, Unary,
+};
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Dim, Emit, Result, Type, bail};
 use std::sync::Arc;
@@ -186,7 +188,7 @@ fn lu(t: &Text<'_>, a: Val) -> Result<Vals> {
     let steps = Dim::Const(k);
     let numbers = cx.iota(&Type::new(DType::I32, vec![steps.clone()]), 0);
     let stacked = cx.transpose(exchanges, &std::iter::once(rank - 1).chain(0..rank - 1).collect::<Vec<_>>());
-    let scan = Scan { body, length: steps, reverse: false, consts: 0, carry: 1 };
+    let scan = Scan { body, length: steps, reverse: false, consts: 0, carry: 1, checkpoint: Checkpoint::Never };
     let perm = cx.op(scan, &[cx.iota(&order, rank - 1), numbers, stacked]);
     Ok(Vals::from_slice(&[y[0], exchanges, perm]))
 }

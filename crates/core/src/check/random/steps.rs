@@ -7,8 +7,9 @@ use crate::dtype::DType;
 use crate::emit::Emit;
 use crate::graph::Builder;
 use crate::ops::{
-    self, BINARY, Bounds, BroadcastInDim, Call, Compare, Comparison, Concatenate, Constant, Convert, Cumulative,
-    DotGeneral, Iota, Pad, Reduce, Reduction, Reshape, Reverse, Running, Select, Slice, Switch, Transpose, UNARY,
+    self, BINARY, Bounds, BroadcastInDim, Call, Checkpoint, Compare, Comparison, Concatenate, Constant, Convert,
+    Cumulative, DotGeneral, Iota, Pad, Reduce, Reduction, Reshape, Reverse, Running, Select, Slice, Switch, Transpose,
+    UNARY,
 };
 use crate::primitive::{Sample, Val};
 use crate::reference;
@@ -259,6 +260,7 @@ fn repeat(g: &mut Grower) -> Option<()> {
     let (next, last) = (inner.values[next].val, inner.values.last()?.val);
     let body = inner.b.finish(&[next, last]).ok()?;
     let (reverse, trips) = (g.rng.chance(0.5), g.rng.below(3) as i64);
+    let policy = if g.rng.chance(0.3) { Checkpoint::Every(1 + g.rng.below(2)) } else { Checkpoint::Never };
     if g.rng.chance(0.5) {
         let length = g.ty(rows).shape[0].clone();
         let scan = |cx: &dyn Emit, v: &[Val]| {
@@ -266,7 +268,7 @@ fn repeat(g: &mut Grower) -> Option<()> {
                 let y = cx.inline(&body, &[w[0], c[0], x[0]]);
                 (vec![y[0]], vec![y[1]])
             };
-            let (c, y) = cx.scan(&v[..1], &v[1..2], &v[2..], &length, reverse, step);
+            let (c, y) = cx.checkpointing(policy).scan(&v[..1], &v[1..2], &v[2..], &length, reverse, step);
             if reverse { c[0] } else { y[0] }
         };
         g.write(&[w, c, rows], scan).map(drop)
@@ -279,7 +281,7 @@ fn repeat(g: &mut Grower) -> Option<()> {
             let step = |cx: &dyn Emit, w: &[Val], c: &[Val]| {
                 vec![cx.add(c[0], cx.full(&index, 1i64)), cx.inline(&body, &[w[0], c[1], w[1]])[0]]
             };
-            cx.while_loop(&[v[0], v[2], v[3]], &[zero, v[1]], more, step)[1]
+            cx.checkpointing(policy).while_loop(&[v[0], v[2], v[3]], &[zero, v[1]], more, step)[1]
         };
         g.write(&[w, c, first, trips], turn).map(drop)
     }
