@@ -268,7 +268,7 @@ fn policies_have_a_text_form() {
         (", checkpoint = \"often\"", "a number of steps"),
         (", snapshots = 0", "at least one"),
     ] {
-        let e = Program::parse(&text(policy), None).err().expect("an error");
+        let e = Program::parse(&text(policy), None).expect_err("an error");
         assert!(e.to_string().contains(what), "{e}");
     }
 }

@@ -34,7 +34,13 @@ fn nothing(_: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 pub fn call(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let Some(name) = callee(op) else { return Err(attribute(op, "callee", "the name of a function")) };
     let (x, cx) = (f.operands(op)?, f.cx());
-    let g = match f.lowering.find(name)? {
+    let found = f.lowering.find(name)?;
+    if let (Callee::Called(_) | Callee::Inlined(_), Some(g)) = (&found, f.lowering.written_here(name))
+        && f.gives_factors(g, &x)
+    {
+        return Ok(f.here(g, &x)?.into());
+    }
+    let g = match found {
         Callee::Here(g) => return Ok(f.here(g, &x)?.into()),
         Callee::Called(g) | Callee::Inlined(g) if g.params().len() != x.len() => {
             bail!(Arity, "`@{name}` takes {} operands, got {}", g.params().len(), x.len())

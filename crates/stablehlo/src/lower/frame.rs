@@ -1,5 +1,6 @@
 //! A function or a region being lowered: its builder, and what its values have become.
 
+use super::exchanges::Factor;
 use super::factored::Packed;
 use super::{Lowering, table};
 use crate::ast::{self, Attr, Id, Operation, Region, Signature, Ty};
@@ -20,6 +21,8 @@ pub struct Frame<'t> {
     pub(super) named: RefCell<FxHashMap<Val, Dim>>,
     /// What `geqrf` has packed.
     pub(super) packed: RefCell<FxHashMap<Val, Packed>>,
+    /// What `getrf` has factorised.
+    pub(super) factors: RefCell<FxHashMap<Val, Factor>>,
 }
 
 /// What the values of the text have become: those of a range of ids, and captured ones.
@@ -51,6 +54,7 @@ impl<'t> Frame<'t> {
             alone,
             named: RefCell::default(),
             packed: RefCell::default(),
+            factors: RefCell::default(),
         };
         for a in &body.args {
             let ty = frame.tensor(&a.ty).map_err(|e| e.at(body.pos.into()))?;
@@ -104,6 +108,7 @@ impl<'t> Frame<'t> {
             alone: self.alone,
             named: RefCell::default(),
             packed: RefCell::default(),
+            factors: RefCell::default(),
         };
         let mut known = Vec::new();
         for &c in captures {

@@ -124,7 +124,7 @@ fn triangular_solve(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     };
     match (is("left_side", true), is("lower", true), is("unit_diagonal", false)) {
         (Some(left), Some(lower), Some(unit)) => {
-            one(f.cx().triangular_solve(a, b, TriangularSolve { left, lower, unit, turn }))
+            one(solve_triangular(f, a, b, TriangularSolve { left, lower, unit, turn }))
         }
         _ => Err(attribute(op, "left_side", "a boolean, like lower and unit_diagonal")),
     }
@@ -142,21 +142,29 @@ fn trsm(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
             _ => Turn::None,
         },
     };
-    one(f.cx().triangular_solve(a, b, how))
+    one(solve_triangular(f, a, b, how))
+}
+
+/// The second of two systems whose matrices are the factors of one is that one's.
+fn solve_triangular(f: &Frame<'_>, a: Val, b: Val, how: TriangularSolve) -> Val {
+    f.solved(a, b, how).unwrap_or_else(|| f.cx().triangular_solve(a, b, how))
 }
 
 /// Exchanges count from 1.
 fn getrf(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let (cx, y) = (f.cx(), f.cx().emit(Lu.into(), &[a]));
-    let pivots = cx.add(y[1], cx.full_like(y[1], 1i64));
-    Ok(Vals::from_slice(&[y[0], pivots, fine(f, op, 2)?]))
+    let (pivots, info) = (cx.add(y[1], cx.full_like(y[1], 1i64)), fine(f, op, 2)?);
+    f.factorised(a, [y[0], pivots, y[2]], 1, Some(info));
+    Ok(Vals::from_slice(&[y[0], pivots, info]))
 }
 
 /// Packed factors, exchanges that count from 0, and the permutation.
 fn lu(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
-    Ok(f.cx().emit(Lu.into(), &[a]))
+    let y = f.cx().emit(Lu.into(), &[a]);
+    f.factorised(a, [y[0], y[1], y[2]], 0, None);
+    Ok(y)
 }
 
 /// `geqrf`, `gehrd`: packed reflectors, their factors, and success where the routine says it; `geqp3` has exchanged columns

@@ -10,6 +10,7 @@
 //! constants; arrays read at `±t + b` within bounds become inputs; carries only written at `±t + b` become stacked
 //! results.
 
+use super::exchanges;
 use super::frame::Frame;
 use cotangent_core::graph::{Def, Eqn};
 use cotangent_core::ops::{Binary, Checkpoint, Comparison, Scan, Unary, Value, While};
@@ -59,13 +60,16 @@ enum Carry {
 /// Writes a loop: as a scan if it counts, else as it is.
 pub fn write(f: &Frame<'_>, w: While, x: &[Val]) -> Result<Vals> {
     match Counted::new(f, &w, x) {
-        Some(c) => c.write(f, &w, x),
+        Some(c) => match exchanges::permutation(f, &c, &w, x) {
+            Some(y) => Ok(y),
+            None => c.write(f, &w, x),
+        },
         None => Ok(f.cx().emit(w.into(), x)),
     }
 }
 
 /// A loop that counts.
-struct Counted {
+pub(super) struct Counted {
     steps: usize,
     carries: Vec<Carry>,
     /// Values of the body that are `a t + b`.
@@ -225,21 +229,44 @@ impl Counted {
             consts.iter().copied().chain(fixed.iter().chain(&free).map(|&k| init[k])).chain(inputs).collect();
         let y = cx.emit(scan.into(), &operands);
         let (last, stacked) = y.split_at(free.len());
-        let mut out: Vals = init.into();
-        for (&k, &v) in free.iter().zip(last) {
-            out[k] = v;
-        }
+        let at = |k: usize| last[free.iter().position(|&f| f == k).expect("a free carry")];
+        let mut out = self.results(cx, init, at);
         for (&k, &v) in stacks.iter().zip(stacked) {
             if let Some(row) = self.row_of(k) {
                 out[k] = self.placed(cx, init[k], along(v, row), row);
             }
         }
-        for (k, c) in self.carries.iter().enumerate() {
-            if let Carry::Counter(a) = c {
-                out[k] = cx.full_like(init[k], Scalar::I(a.a * self.steps as i128 + a.b));
-            }
-        }
         Ok(out)
+    }
+
+    /// The number of steps.
+    pub(super) fn steps(&self) -> usize {
+        self.steps
+    }
+
+    /// Carries that may do anything.
+    pub(super) fn free(&self) -> Vec<usize> {
+        self.which(|c| !matches!(c, Carry::Fixed | Carry::Counter(_)))
+    }
+
+    /// Whether a carry is the number of the step.
+    pub(super) fn counts_steps(&self, k: usize) -> bool {
+        self.carries[k] == Carry::Counter(Affine { a: 1, b: 0 })
+    }
+
+    /// Whether a carry stays as it is.
+    pub(super) fn stays(&self, k: usize) -> bool {
+        self.carries[k] == Carry::Fixed
+    }
+
+    /// The carries after the last step, where those that are free are given.
+    pub(super) fn results(&self, cx: &dyn Emit, init: &[Val], free: impl Fn(usize) -> Val) -> Vals {
+        let of = |(k, c): (usize, &Carry)| match c {
+            Carry::Free => free(k),
+            Carry::Counter(a) => cx.full_like(init[k], Scalar::I(a.a * self.steps as i128 + a.b)),
+            Carry::Fixed | Carry::Stack { .. } => init[k],
+        };
+        self.carries.iter().enumerate().map(of).collect()
     }
 
     /// Rows written over those of the initial array.

@@ -8,6 +8,7 @@ mod composite;
 mod control;
 mod dynamic;
 pub mod elementwise;
+mod exchanges;
 mod extents;
 mod factored;
 mod frame;
@@ -143,6 +144,13 @@ impl<'t> Lowering<'t> {
             );
         }
         Ok(())
+    }
+
+    /// The text of the function of this name, if it may be written where it is called.
+    fn written_here(&self, name: &str) -> Option<&'t crate::ast::Function<'t>> {
+        let f = &self.text.functions[*self.by_name.get(name)?];
+        let ops = f.body.as_ref()?.ops.len();
+        (self.expanded.get().saturating_add(ops + 1) <= EXPANDED).then_some(f)
     }
 
     /// The function of this name, and how it is called.

@@ -1,0 +1,107 @@
+//! `jnp.linalg.solve` in JAX's text is the operation `solve`; what only looks like it is read step by step.
+
+use cotangent_core::check::{Options, check_function};
+use cotangent_core::rewrite::simplify;
+use cotangent_core::transform::AdContext;
+use cotangent_core::{Array, Function, reference};
+use cotangent_stablehlo::read;
+
+/// A program of the benchmarks as JAX printed it.
+fn workload(name: &str) -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/workloads.mlir");
+    let all = std::fs::read_to_string(path).unwrap();
+    let start = all.find(&format!("// workload {name} ")).unwrap();
+    let text = &all[start..];
+    let end = text[1..].find("// workload").map_or(text.len(), |k| k + 1);
+    text[text.find('\n').unwrap()..end].to_owned()
+}
+
+/// Systems of 4 unknowns: one vector, a matrix, and three of them at once.
+fn systems() -> [(String, Vec<Array>); 3] {
+    // Extents of 32, but not integers of 32 bits.
+    let small = |name: &str| workload(name).replace("i32", "int").replace("32", "4").replace("int", "i32");
+    let (vector, matrix) = (small("g_solve_vjp_32"), small("g_solvemat_vjp_32"));
+    let batch = workload("g_batch1000x8_solve_vjp").replace("1000", "3");
+    let array = |shape: &[usize]| {
+        let n: usize = shape.iter().product();
+        Array::from_vec(shape, (0..n).map(|k| ((k * k * 37 + 11 * k + 5) % 23) as f64 / 7.0 - 1.5).collect()).unwrap()
+    };
+    [
+        (vector, vec![array(&[4, 4]), array(&[4])]),
+        (matrix, vec![array(&[4, 4]), array(&[4, 4])]),
+        (batch, vec![array(&[3, 8, 8]), array(&[3, 8, 1])]),
+    ]
+}
+
+fn main_of(text: &str) -> Function {
+    simplify(read(text, None).unwrap_or_else(|e| panic!("{e}\n{text}")).main())
+}
+
+fn count(f: &Function, name: &str) -> usize {
+    f.eqns().iter().filter(|e| e.op.name() == name).count()
+}
+
+fn agree(f: &Function, g: &Function, x: &[Array]) {
+    let (a, b) = (reference::run(f, x).unwrap(), reference::run(g, x).unwrap());
+    for (a, b) in a.iter().zip(&b).flat_map(|(a, b)| a.to_f64().into_iter().zip(b.to_f64())) {
+        assert!((a - b).abs() < 1e-10 * (1.0 + b.abs()), "{a} and {b}");
+    }
+}
+
+#[test]
+fn a_system_is_one_operation() {
+    for (text, x) in systems() {
+        let f = main_of(&text);
+        assert_eq!((count(&f, "solve"), count(&f, "lu"), count(&f, "scan")), (1, 0, 0), "{f:?}");
+        let report = check_function(&AdContext::default(), &f, &x, &Options::default()).unwrap();
+        assert!(report.passed(), "{report}");
+    }
+}
+
+#[test]
+fn what_only_looks_like_it_is_read_as_it_is() {
+    for (text, x) in systems() {
+        let f = main_of(&text);
+        // The same permutation, said in a way that is not looked for.
+        let (from, to) = ("_lu_solve(%8, %10#3,", "_lu_solve(%8, %other,");
+        let ty = if text.contains("3x8x") { "3x8xi32" } else { "4xi32" };
+        let line = text[..text.find(from).unwrap()].rfind('\n').unwrap();
+        let again = format!(
+            "\n    %twice = stablehlo.add %10#3, %10#3 : tensor<{ty}>\n    %other = stablehlo.subtract %twice, %10#3 : tensor<{ty}>"
+        );
+        let slow = [&text[..line], &again, &text[line..].replacen(from, to, 1)].concat();
+        let g = main_of(&slow);
+        assert_eq!((count(&g, "solve"), count(&g, "lu"), count(&g, "scan")), (0, 1, 0));
+        agree(&f, &g, &x);
+        // Other loops, other conditions, other sides.
+        for (from, to) in [
+            ("compare GE", "compare LE"),
+            ("side = 76 : ui8, trans_x = 78", "side = 76 : ui8, trans_x = 84"),
+            ("diag = 85", "diag = 78"),
+            ("diag = 78", "diag = 85"),
+        ] {
+            let other = text.replacen(from, to, 1);
+            assert_ne!(text, other, "{from}");
+            assert_eq!(count(&main_of(&other), "solve"), 0, "{from}");
+        }
+        let ends = [
+            ("dense<4> : tensor<i64>", "dense<3> : tensor<i64>"),
+            ("dense<8> : tensor<i64>", "dense<7> : tensor<i64>"),
+        ];
+        let loops =
+            ends.into_iter().chain([("compare LT, %6,", "compare GT, %6,"), ("compare LT, %7,", "compare GT, %7,")]);
+        for (from, to) in loops.filter(|(from, _)| text.contains(from)) {
+            let g = main_of(&text.replace(from, to));
+            assert_eq!((count(&g, "solve"), count(&g, "scan")), (0, 1), "{from}");
+        }
+    }
+}
+
+#[test]
+fn a_permutation_is_a_result_of_the_factorisation() {
+    for name in ["cc_lu", "cc_det", "cc_slogdet"] {
+        let path = format!("{}/../../tests/corpus/{name}/module.mlir", env!("CARGO_MANIFEST_DIR"));
+        let f = main_of(&std::fs::read_to_string(path).unwrap());
+        assert_eq!((count(&f, "lu"), count(&f, "scan"), count(&f, "while")), (1, 0, 0), "{name}");
+    }
+}
