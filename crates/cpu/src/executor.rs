@@ -77,7 +77,7 @@ impl Executor {
 
     /// The program of a function: O(equations), bodies once each.
     pub fn compile(&self, f: &Arc<Function>) -> Result<Program> {
-        Program::compile(&Compiler { executor: self, bodies: RefCell::default() }, f, false)
+        Program::compile(&Compiler { executor: self, bodies: RefCell::default() }, f, None)
     }
 
     /// Runs one operation at once: its type rule, its kernel. `env` gives the symbols of its attributes.
@@ -108,22 +108,22 @@ impl Executor {
 /// One compilation: bodies that several equations share are compiled once.
 pub(crate) struct Compiler<'a> {
     pub(crate) executor: &'a Executor,
-    /// By function, and whether they are run again and again.
-    bodies: RefCell<FxHashMap<(*const Function, bool), Arc<Program>>>,
+    /// By function, and how many inputs are the same if it is run again and again.
+    bodies: RefCell<FxHashMap<(*const Function, Option<usize>), Arc<Program>>>,
 }
 
 impl Compiler<'_> {
     /// The program of a body.
     pub(crate) fn body(&self, f: &Arc<Function>) -> Result<Arc<Program>> {
-        self.program(f, false)
+        self.program(f, None)
     }
 
-    /// The program of a loop's body.
-    pub(crate) fn looped(&self, f: &Arc<Function>) -> Result<Arc<Program>> {
-        self.program(f, true)
+    /// The program of a loop's body, of which so many first inputs are the same in each step.
+    pub(crate) fn looped(&self, f: &Arc<Function>, consts: usize) -> Result<Arc<Program>> {
+        self.program(f, Some(consts))
     }
 
-    fn program(&self, f: &Arc<Function>, looped: bool) -> Result<Arc<Program>> {
+    fn program(&self, f: &Arc<Function>, looped: Option<usize>) -> Result<Arc<Program>> {
         // The program keeps the function alive, so no other one gets its address.
         let key = (Arc::as_ptr(f), looped);
         if let Some(p) = self.bodies.borrow().get(&key) {

@@ -114,7 +114,7 @@ fn keep(stacks: &mut [Stack<'_>], i: usize, mut y: Results) -> Result<Results> {
 
 /// A loop over the first axis of its inputs.
 pub(crate) fn scan(cx: &Compiler<'_>, s: &Scan) -> Result<Kernel> {
-    let body = cx.looped(&s.body)?;
+    let body = cx.looped(&s.body, s.consts)?;
     let (consts, carries, reverse) = (s.consts, s.carry, s.reverse);
     let length = Sizes::of(&Shape::from(vec![s.length.clone()]));
     let rows = rows(&body, carries);
@@ -175,10 +175,16 @@ fn scan_tiny(tiny: &Tiny, n: usize, reverse: bool, [consts, stacks]: [usize; 2],
                 from[k] = first[k].wrapping_add(i * sizes[k]);
             }
             let rows = made.iter().zip(&outputs[carries..]).map(|(y, form)| y.ptr().wrapping_add(i * form.bytes()));
+            let to = new.iter().map(Fresh::ptr).chain(rows);
             // SAFETY: operands have the types that the body takes, stacks `n` rows of them, and lie packed; the carries
             // of the last step are of the types of its results. Buffers for results have room for them, `made` for `n`
-            // rows.
-            unsafe { tiny.execute(memory, from.iter().copied(), new.iter().map(Fresh::ptr).chain(rows)) };
+            // rows. Nobody else has the memory between steps.
+            unsafe {
+                match step {
+                    0 => tiny.execute(memory, from.iter().copied(), to),
+                    _ => tiny.execute_again(memory, from.iter().copied(), to),
+                }
+            }
             std::mem::swap(&mut old, &mut new);
             from[consts..stacks].iter_mut().zip(&old).for_each(|(from, carry)| *from = carry.ptr());
         }
@@ -193,7 +199,7 @@ fn scan_tiny(tiny: &Tiny, n: usize, reverse: bool, [consts, stacks]: [usize; 2],
 
 /// A loop while a condition holds.
 pub(crate) fn while_loop(cx: &Compiler<'_>, w: &While) -> Result<Kernel> {
-    let (cond, body) = (cx.looped(&w.cond)?, cx.looped(&w.body)?);
+    let (cond, body) = (cx.looped(&w.cond, 0)?, cx.looped(&w.body, 0)?);
     let (of_cond, of_body, saves) = (w.cond_consts, w.body_consts, w.saves.is_some());
     let rows = rows(&body, w.carry());
     Ok(Box::new(move |env, mut x: Operands| {

@@ -16,7 +16,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 /// Elements of a block of rows.
-const BLOCK: usize = 8192;
+const BLOCK: usize = 16384;
 
 /// From here on a row does not stay in a cache.
 const LONG: usize = 4 * PIECE;

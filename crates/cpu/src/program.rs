@@ -116,8 +116,8 @@ impl Program {
         compile(&Arc::new(f.clone()))
     }
 
-    /// `looped` says that it is the body of a loop.
-    pub(crate) fn compile(cx: &Compiler<'_>, f: &Arc<Function>, looped: bool) -> Result<Program> {
+    /// `looped` says that it is the body of a loop, and how many inputs are the same in each step.
+    pub(crate) fn compile(cx: &Compiler<'_>, f: &Arc<Function>, looped: Option<usize>) -> Result<Program> {
         // The last step that reads each value; results are read after all of them.
         const UNREAD: u32 = u32::MAX;
         let need = f.needed(None);

@@ -101,6 +101,8 @@ impl Form {
 pub(crate) struct Tiny {
     inputs: Vec<Form>,
     outputs: Vec<Form>,
+    /// What depends on a loop's constants alone.
+    once: Vec<Instruction>,
     code: Vec<Instruction>,
     /// Memory as it is before a run: constants in their places.
     image: Vec<Line>,
@@ -138,6 +140,9 @@ struct Plan<'f> {
     place: Vec<Option<Place>>,
     /// The position of each result that is written where it goes.
     result: Vec<Option<usize>>,
+    /// Inputs that are the same in each step of a loop.
+    consts: usize,
+    once: Vec<Instruction>,
     code: Vec<Instruction>,
     image: Vec<u8>,
     offsets: Vec<usize>,
@@ -270,10 +275,38 @@ impl Plan<'_> {
         let other = |form: &Form, d: usize| if form.shape.len() == 2 { axis(form, 1 - d) } else { (1, 1) };
         let ((k, step), (m, down)) = (axis(&left, *i), other(&left, *i));
         let ((_, under), (n, right)) = (axis(&right, *j), other(&right, *j));
-        let x = [(self.place[a.index()]?, [down, step]), (self.place[b.index()]?, [under, right])];
+        let mut x = [(self.place[a.index()]?, [down, step]), (self.place[b.index()]?, [under, right])];
+        // One row times a matrix is fastest along the matrix's rows.
+        match (m, n) {
+            (1, 2..) if under == 1 && right > 1 => x[1] = self.turned(b, [k, n], x[1])?,
+            (2.., 1) if step == 1 && down > 1 => {
+                let (place, [step, down]) = self.turned(a, [k, m], (x[0].0, [step, down]))?;
+                x[0] = (place, [down, step]);
+            }
+            _ => {}
+        }
         let y = self.define(y)?;
         self.code.push(Instruction::Product { dtype: left.dtype, sizes: [m, k, n], y, x });
         Some(())
+    }
+
+    /// A matrix of this shape and these steps by rows, if it is the same in every step.
+    fn turned(&mut self, v: Val, shape: [usize; 2], at: (Place, [isize; 2])) -> Option<(Place, [isize; 2])> {
+        let (bytes, rows) = (self.form(v)?.bytes(), [shape[1] as isize, 1]);
+        if at.0 >= self.consts || self.image.len() + bytes > MEMORY * self.most / 2 {
+            return Some(at);
+        }
+        let positions = positions(&shape, &at.1);
+        let known = self.once.iter().find_map(|i| match i {
+            Instruction::Pick { at: a, y, x, .. } if *x == at.0 && *a == positions => Some(*y),
+            _ => None,
+        });
+        if let Some(y) = known {
+            return Some((y, rows));
+        }
+        let y = self.room(bytes)?;
+        self.once.push(Instruction::Pick { at: positions, size: self.f.ty(v).dtype.size(), y, x: at.0 });
+        Some((y, rows))
     }
 
     fn reduce(&mut self, r: &Reduce, x: Val, y: Val) -> Option<()> {
@@ -383,11 +416,11 @@ unsafe fn rows<T: Reduced>(fold: Fold, y: *mut u8, x: *const u8, count: usize, l
 
 impl Tiny {
     /// The program of these steps, if every value is small and every operation one of the few.
-    /// `looped` says that it is the body of a loop.
-    pub(crate) fn of(f: &Function, live: impl Fn(&Eqn) -> bool, looped: bool) -> Option<Tiny> {
+    /// `looped` says that it is the body of a loop, and how many inputs are the same in each step.
+    pub(crate) fn of(f: &Function, live: impl Fn(&Eqn) -> bool, looped: Option<usize>) -> Option<Tiny> {
         let largest = f.vals().map(|v| Form::of(f.ty(v))).try_fold(0, |most, form| Some(most.max(form?.bytes())))?;
         let most = if largest <= VALUE { VALUE } else { LARGE };
-        let fits = f.eqns().len() <= EQUATIONS && largest <= most && (looped || most == VALUE);
+        let fits = f.eqns().len() <= EQUATIONS && largest <= most && (looped.is_some() || most == VALUE);
         if !fits || !f.eqns().iter().all(|e| is_known(f, e) || !live(e)) {
             return None;
         }
@@ -396,6 +429,8 @@ impl Tiny {
             most,
             place: vec![None; f.len()],
             result: vec![None; f.len()],
+            consts: looped.unwrap_or(0),
+            once: Vec::new(),
             code: Vec::new(),
             image: Vec::new(),
             offsets: Vec::new(),
@@ -433,9 +468,10 @@ impl Tiny {
         };
         let image: Vec<Line> = layout.image.chunks_exact(64).map(lines).collect();
         let given = inputs.len() + outputs.len();
-        let fixed = layout.code.iter().all(|i| i.writes_before(given));
+        let fixed = layout.once.iter().chain(&layout.code).all(|i| i.writes_before(given));
         let memory = Mutex::new(Memory::new(&image, given, &layout.offsets));
-        Some(Tiny { inputs, outputs, code: layout.code, image, offsets: layout.offsets, fixed, memory })
+        let Plan { once, code, offsets, .. } = layout;
+        Some(Tiny { inputs, outputs, once, code, image, offsets, fixed, memory })
     }
 
     /// Calls `f` with memory for runs: the program's own, unless another thread has it.
@@ -492,7 +528,7 @@ impl Tiny {
             if self.fixed {
                 let base = self.image.as_ptr().cast::<u8>().cast_mut();
                 table.extend(self.offsets.iter().map(|&at| base.wrapping_add(at)));
-                self.follow(&table);
+                self.follow(&self.code, &table);
             } else {
                 let (x, y) = table.split_at(self.inputs.len());
                 let (x, y) = (x.iter().map(|x| x.cast_const()), y.iter().copied());
@@ -516,20 +552,42 @@ impl Tiny {
         x: impl IntoIterator<Item = *const u8>,
         y: impl IntoIterator<Item = *mut u8>,
     ) {
+        self.place(memory, x, y);
+        // SAFETY: the caller's promise, and places in memory have room for what they hold.
+        unsafe {
+            self.follow(&self.once, &memory.table);
+            self.follow(&self.code, &memory.table);
+        }
+    }
+
+    /// As [`Tiny::execute`], in a loop with the same constants as in the step before.
+    ///
+    /// # Safety
+    /// As for [`Tiny::execute`]; the memory is as the step before left it.
+    pub(crate) unsafe fn execute_again(
+        &self,
+        memory: &mut Memory,
+        x: impl IntoIterator<Item = *const u8>,
+        y: impl IntoIterator<Item = *mut u8>,
+    ) {
+        self.place(memory, x, y);
+        // SAFETY: as above.
+        unsafe { self.follow(&self.code, &memory.table) };
+    }
+
+    fn place(&self, memory: &mut Memory, x: impl IntoIterator<Item = *const u8>, y: impl IntoIterator<Item = *mut u8>) {
         let table = &mut memory.table;
         let (inputs, outputs) = (self.inputs.len(), self.outputs.len());
         table[..inputs].iter_mut().zip(x).for_each(|(at, x)| *at = x.cast_mut());
         table[inputs..inputs + outputs].iter_mut().zip(y).for_each(|(at, y)| *at = y);
-        // SAFETY: the caller's promise, and places in memory have room for what they hold.
-        unsafe { self.follow(table) };
     }
 
-    /// Runs on this table of places.
+    /// Runs instructions on this table of places.
     ///
     /// # Safety
     /// As for [`Tiny::execute`]; places that instructions write are valid for writing.
-    unsafe fn follow(&self, table: &[*mut u8]) {
-        for i in &self.code {
+    unsafe fn follow(&self, code: &[Instruction], table: &[*mut u8]) {
+        for i in code {
             match i {
                 Instruction::Map { kernel, n, data, y, x } => {
                     let x = x.map(|x| table[x].cast_const());
