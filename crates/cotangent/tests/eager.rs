@@ -36,6 +36,41 @@ fn operations_and_operators() {
     assert_eq!(x.reduce_sum(&[1]).unwrap_err().code(), Code::Attribute);
 }
 
+/// A tape that is recorded again is pulled back by one program: the same gradients, of what is still held too, and the
+/// same errors.
+#[test]
+fn a_tape_that_is_recorded_again() {
+    let rt = EagerRuntime::new();
+    let x = var(&rt, vec![0.5, 1.5, -2.0]);
+    let mut seen: Vec<Vec<u64>> = Vec::new();
+    for pass in 0..6 {
+        rt.clear_grads();
+        let y = x.exp().unwrap().mul(&x).unwrap();
+        let z = y.sin().unwrap().mul(&y).unwrap().sum().unwrap();
+        // A pass that keeps the tape, and one that does not, add up.
+        let kept = z.backward_with(BackwardOptions::keep_graph()).unwrap();
+        let all = z.backward().unwrap();
+        let of = |t: &Tensor| t.to_vec::<f64>().unwrap().iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        let bits = [of(&x.grad().unwrap().unwrap()), of(&all.get(&y).unwrap()), of(&all.get(&z).unwrap())].concat();
+        assert_eq!(of(&kept.get(&y).unwrap()), of(&all.get(&y).unwrap()));
+        seen.push(bits);
+        assert_eq!(seen[pass], seen[0], "pass {pass}");
+        let e = z.backward().unwrap_err();
+        assert!(matches!(e, Error::GraphFreed { .. }), "{e}");
+    }
+    assert_eq!(rt.cache_stats().unwrap().tapes, 1);
+    // A hook sees its cotangent: that tape goes node after node.
+    let (y, calls) = (x.exp().unwrap(), Arc::new(Mutex::new(0)));
+    let count = calls.clone();
+    y.register_hook(move |_| {
+        *count.lock().unwrap() += 1;
+        None
+    })
+    .unwrap();
+    y.mul(&x).unwrap().sum().unwrap().backward().unwrap();
+    assert_eq!(*calls.lock().unwrap(), 1);
+}
+
 /// Convention 17.
 #[test]
 fn backward_a_second_time() {
@@ -378,7 +413,7 @@ fn eager_equals_traced() {
 /// Convention 140 on whole programs: random graphs with control flow, value and gradients, eager and traced, to the bit.
 #[test]
 fn eager_equals_traced_on_random_graphs() {
-    let (mut gradients, mut programs) = (0, 0);
+    let (mut gradients, mut programs, mut tapes) = (0, 0, 0);
     for seed in 0..120 {
         let Ok(Case { function: f, args }) = graph(seed, 4 + seed as usize % 20) else { continue };
         // Extents that arguments decide are numbers here.
@@ -395,20 +430,29 @@ fn eager_equals_traced_on_random_graphs() {
         let rt = EagerRuntime::new();
         let variable = |a: &Array| if a.dtype().has_tangent() { rt.variable_from(a) } else { rt.constant_from(a) };
         let x: Vec<EagerTensor> = args.iter().map(|a| variable(a).unwrap()).collect();
-        let y = rt.write(&x.iter().collect::<Vec<_>>(), |cx, v| vec![loss(cx, &cx.inline(&f, v))]);
-        let y = y.unwrap_or_else(|e| panic!("seed {seed}: {e}"));
-        assert!(y[0].to_tensor().unwrap().to_array().unwrap().same_bits(&want[0]), "seed {seed}: the value");
-        if y[0].tracks_grad() {
-            y[0].backward().unwrap_or_else(|e| panic!("seed {seed}: {e}"));
-        }
-        for (k, (x, w)) in x.iter().filter(|x| x.tracks_grad()).zip(&want[1..]).enumerate() {
-            match x.grad().unwrap() {
-                Some(g) => assert!(g.to_array().unwrap().same_bits(w), "seed {seed}, gradient {k}: {g} {w:?}"),
-                None => assert!(w.to_c128().iter().all(|z| z.norm() == 0.0), "seed {seed}, gradient {k}"),
+        // What is seen again is made ready: operations first, then the tape.
+        for pass in 0..4 {
+            rt.clear_grads();
+            let y = rt.write(&x.iter().collect::<Vec<_>>(), |cx, v| vec![loss(cx, &cx.inline(&f, v))]);
+            let y = y.unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+            assert!(y[0].to_tensor().unwrap().to_array().unwrap().same_bits(&want[0]), "seed {seed}: the value");
+            if y[0].tracks_grad() {
+                y[0].backward().unwrap_or_else(|e| panic!("seed {seed}: {e}"));
             }
-            gradients += 1;
+            for (k, (x, w)) in x.iter().filter(|x| x.tracks_grad()).zip(&want[1..]).enumerate() {
+                match x.grad().unwrap() {
+                    Some(g) => {
+                        let same = g.to_array().unwrap().same_bits(w);
+                        assert!(same, "seed {seed}, pass {pass}, gradient {k}: {g} {w:?}");
+                    }
+                    None => assert!(w.to_c128().iter().all(|z| z.norm() == 0.0), "seed {seed}, gradient {k}"),
+                }
+                gradients += 1;
+            }
         }
+        tapes += rt.cache_stats().unwrap().tapes;
         programs += 1;
     }
-    assert!(programs > 60 && gradients > 100, "{programs} programs, {gradients} gradients");
+    assert!(programs > 60 && gradients > 400, "{programs} programs, {gradients} gradients");
+    assert!(tapes > 10, "{tapes} tapes were pulled back by one program");
 }

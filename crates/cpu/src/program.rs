@@ -227,6 +227,11 @@ impl Program {
         Ok(())
     }
 
+    /// Whether it computes with so few elements that it runs without a tensor for each value.
+    pub fn is_tiny(&self) -> bool {
+        self.tiny.is_some()
+    }
+
     /// What runs in place of steps.
     pub(crate) fn tiny(&self) -> Option<&Tiny> {
         self.tiny.as_ref()

@@ -503,10 +503,20 @@ impl Tiny {
 
     fn run_taken<'t>(&self, x: impl Iterator<Item = &'t Tensor>, mut give: impl FnMut(Tensor)) -> Result<()> {
         let mut dense: SmallVec<[Tensor; 1]> = SmallVec::new();
-        // Operands, then results.
-        let mut table: SmallVec<[*mut u8; 8]> = SmallVec::new();
-        for t in x {
-            table.push(match t.is_row_major() {
+        // Operands, results, and what is known; on the stack where they are few.
+        let (mut few, mut many) = ([std::ptr::null_mut(); 12], Vec::new());
+        let places = self.inputs.len() + self.outputs.len() + if self.fixed { self.offsets.len() } else { 0 };
+        let table: &mut [*mut u8] = match few.get_mut(..places) {
+            Some(few) => few,
+            None => {
+                many.resize(places, std::ptr::null_mut());
+                &mut many
+            }
+        };
+        let (inputs, rest) = table.split_at_mut(self.inputs.len());
+        let (outputs, known) = rest.split_at_mut(self.outputs.len());
+        for (at, t) in inputs.iter_mut().zip(x) {
+            *at = match t.is_row_major() {
                 true => t.first_ptr().cast_mut(),
                 false => {
                     let copy = t.clone().into_dense()?;
@@ -514,12 +524,12 @@ impl Tiny {
                     dense.push(copy);
                     at
                 }
-            });
+            };
         }
         let mut results: SmallVec<[Fresh; 2]> = SmallVec::new();
-        for form in &self.outputs {
+        for (at, form) in outputs.iter_mut().zip(&self.outputs) {
             let result = Fresh::new(form.dtype, form.n)?;
-            table.push(result.ptr());
+            *at = result.ptr();
             results.push(result);
         }
         // SAFETY: operands of these types lie packed and live on, fresh buffers hold all elements of the results, and
@@ -527,11 +537,10 @@ impl Tiny {
         unsafe {
             if self.fixed {
                 let base = self.image.as_ptr().cast::<u8>().cast_mut();
-                table.extend(self.offsets.iter().map(|&at| base.wrapping_add(at)));
-                self.follow(&self.code, &table);
+                known.iter_mut().zip(&self.offsets).for_each(|(place, &at)| *place = base.wrapping_add(at));
+                self.follow(&self.code, table);
             } else {
-                let (x, y) = table.split_at(self.inputs.len());
-                let (x, y) = (x.iter().map(|x| x.cast_const()), y.iter().copied());
+                let (x, y) = (inputs.iter().map(|x| x.cast_const()), outputs.iter().copied());
                 self.with_memory(|memory| self.execute(memory, x, y));
             }
             for (r, form) in results.into_iter().zip(&self.outputs) {

@@ -7,11 +7,13 @@
 use super::error::{Error, Result};
 use super::exec::{Exec, Held, Value};
 use super::runtime::EagerRuntime;
-use super::tape::{self, Derivative, Edge, Kind, Node, Tape, concrete, linearize};
+use super::tape::{self, Derivative, Edge, Kind, Node, Tape, concrete, linearize, next_id};
 use super::tensor::EagerTensor;
+use super::whole::is_held;
 use crate::tensor::Order;
 use cotangent_core::transform::{LinearProgram, Operand};
 use cotangent_core::{Code, Emit, Env, Loc, Val};
+use cotangent_cpu::Tensor;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -52,32 +54,32 @@ impl BackwardOptions {
 pub(super) type Slots = SmallVec<[(u32, Value); 1]>;
 
 /// A node of the part of a tape that something depends on.
-struct Visit<'t> {
-    node: &'t Arc<Node>,
+pub(super) struct Visit<'t> {
+    pub node: &'t Arc<Node>,
     /// How many seeds and nodes of that part refer to it.
-    references: usize,
+    pub references: usize,
     /// Where the nodes of its inputs stand in [`Part::inputs`].
     inputs: usize,
 }
 
 /// The part of a tape that something depends on.
-#[derive(Default)]
-struct Part<'t> {
-    nodes: Vec<Visit<'t>>,
+pub(super) struct Part<'t> {
+    /// Those that roots refer to come first.
+    pub nodes: Vec<Visit<'t>>,
     /// The nodes of all inputs, by index.
-    inputs: Vec<u32>,
+    pub inputs: Vec<u32>,
     /// Nodes by index, the last recorded first.
-    order: Vec<u32>,
+    pub order: Vec<u32>,
 }
 
 impl<'t> Part<'t> {
-    /// What these tangents depend on, whose nodes come first; an error if a node was released.
-    fn of(roots: impl Iterator<Item = &'t Edge>) -> Result<Part<'t>> {
-        let mut part = Part::default();
-        let mut at: FxHashMap<u64, u32> = FxHashMap::with_capacity_and_hasher(28, Default::default());
-        for e in roots {
-            part.meet(&mut at, e);
-        }
+    /// What these tangents depend on, and where the nodes of the roots are in it; an error if a node was released.
+    fn of(rt: &EagerRuntime, roots: impl Iterator<Item = &'t Edge>) -> Result<(Part<'t>, SmallVec<[u32; 1]>)> {
+        // Nodes carry the mark of one walk at a time.
+        let _walk = rt.walk();
+        let pass = next_id();
+        let mut part = Part { nodes: Vec::with_capacity(16), inputs: Vec::with_capacity(32), order: Vec::new() };
+        let at = roots.map(|e| part.meet(pass, e)).collect();
         let mut next = 0;
         while let Some(visit) = part.nodes.get_mut(next) {
             visit.inputs = part.inputs.len();
@@ -86,25 +88,33 @@ impl<'t> Part<'t> {
                 return Err(Error::GraphFreed { op: node.name().to_owned() });
             }
             for e in &node.inputs {
-                let i = part.meet(&mut at, e);
+                let i = part.meet(pass, e);
                 part.inputs.push(i);
             }
             next += 1;
         }
-        part.order = (0..part.nodes.len() as u32).collect();
-        let nodes = &part.nodes;
-        part.order.sort_unstable_by_key(|&i| std::cmp::Reverse(nodes[i as usize].node.id));
-        Ok(part)
+        // Most tapes are met nearly in that order.
+        let mut order: Vec<(u64, u32)> = part.nodes.iter().zip(0..).map(|(visit, i)| (visit.node.id, i)).collect();
+        order.sort_by(|a, b| b.cmp(a));
+        part.order = order.into_iter().map(|(_, i)| i).collect();
+        Ok((part, at))
     }
 
     /// The index of an edge's node.
-    fn meet(&mut self, at: &mut FxHashMap<u64, u32>, e: &'t Edge) -> u32 {
-        let i = *at.entry(e.node.id).or_insert_with(|| {
+    fn meet(&mut self, pass: u64, e: &'t Edge) -> u32 {
+        let i = e.node.mark.find(pass).unwrap_or_else(|| {
+            let i = self.nodes.len() as u32;
             self.nodes.push(Visit { node: &e.node, references: 0, inputs: 0 });
-            self.nodes.len() as u32 - 1
+            e.node.mark.set(pass, i);
+            i
         });
         self.nodes[i as usize].references += 1;
         i
+    }
+
+    /// The nodes of the inputs of one of them.
+    pub fn inputs_of(&self, visit: &Visit<'t>) -> &[u32] {
+        &self.inputs[visit.inputs..visit.inputs + visit.node.inputs.len()]
     }
 }
 
@@ -168,33 +178,40 @@ fn add(rt: &EagerRuntime, slots: &mut Slots, slot: u32, v: Value, track: bool) -
 /// a tensor outside the tape may refer to it.
 pub(super) fn pull(
     rt: &Arc<EagerRuntime>,
-    seeds: Vec<(Edge, Value)>,
+    seeds: &[(Edge, Value)],
     options: BackwardOptions,
     sink: &mut dyn FnMut(&Arc<Node>, &Slots, bool),
 ) -> Result<()> {
     let track = options.create_graph;
     let keep = options.keep_graph || track;
-    let (seeds, values): (Vec<Edge>, Vec<Value>) = seeds.into_iter().unzip();
-    let part = Part::of(seeds.iter())?;
+    let (part, at) = Part::of(rt, seeds.iter().map(|(e, _)| e))?;
+    if !track && !rt.is_watched() {
+        let seeds: SmallVec<[(u32, u32, &Tensor); 1]> =
+            at.iter().zip(seeds).map(|(&i, (e, v))| (i, e.slot, &v.tensor)).collect();
+        if let Some(whole) = rt.rules().whole(rt, &part, &seeds)
+            && let Some(done) = whole.run(&part, &seeds, keep, sink)
+        {
+            return done;
+        }
+    }
     let mut pending = Pending::of(part.nodes.len());
-    for (e, v) in seeds.iter().zip(values) {
-        let i = part.nodes.iter().position(|visit| visit.node.id == e.node.id).expect("roots are met first");
-        add(rt, pending.slots(i as u32), e.slot, v, track)?;
+    for (i, (e, v)) in at.into_iter().zip(seeds) {
+        add(rt, pending.slots(i), e.slot, v.clone(), track)?;
     }
     let mut slots = Slots::new();
     for &i in &part.order {
-        let Visit { node, references, inputs } = part.nodes[i as usize];
+        let visit = &part.nodes[i as usize];
+        let (node, inputs) = (visit.node, part.inputs_of(visit));
         pending.take(i, &mut slots);
         if !slots.is_empty() {
             run_hooks(rt, node, &mut slots)?;
-            sink(node, &slots, Arc::strong_count(node) > references);
+            sink(node, &slots, is_held(visit));
         }
         let Kind::Op { derivative, loc, tape: saved } = &node.kind else { continue };
         let mut tape = saved.get();
         if !slots.is_empty() {
             let Some(tape) = &*tape else { return Err(Error::GraphFreed { op: node.name().to_owned() }) };
-            let mut give =
-                |k: usize, v: Value| add(rt, pending.slots(part.inputs[inputs + k]), node.inputs[k].slot, v, track);
+            let mut give = |k: usize, v: Value| add(rt, pending.slots(inputs[k]), node.inputs[k].slot, v, track);
             pull_node(rt, node, (derivative, tape, *loc), &slots, track, &mut give).map_err(|e| match e {
                 Error::Core(e) => Error::Core(e.at(*loc).note(format!("in the derivative of `{}`", node.name()))),
                 e => e,
@@ -297,7 +314,7 @@ pub(super) fn push(
     let find = |known: &FxHashMap<u64, Slots>, e: &Edge| {
         known.get(&e.node.id).and_then(|s| s.iter().find(|s| s.0 == e.slot)).map(|s| s.1.clone())
     };
-    let part = Part::of(outs.iter())?;
+    let (part, _) = Part::of(rt, outs.iter())?;
     for &i in part.order.iter().rev() {
         let node = part.nodes[i as usize].node;
         let Kind::Op { derivative, loc, tape } = &node.kind else { continue };

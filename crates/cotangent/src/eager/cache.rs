@@ -82,14 +82,24 @@ pub struct ExtensionCacheStats {
 ///
 /// ```
 /// let rt = cotangent::EagerRuntime::new();
+/// let x = rt.variable_from(cotangent::Tensor::scalar(2.0))?;
+/// for _ in 0..4 {
+///     x.mul(&x)?.backward()?;
+/// }
+/// let stats = rt.cache_stats()?;
+/// assert_eq!((stats.operations, stats.tapes), (1, 1));
 /// rt.clear_caches()?;
-/// assert_eq!(rt.cache_stats()?.extensions.entries, 0);
+/// assert_eq!(rt.cache_stats()?.operations, 0);
 /// # Ok::<(), cotangent::ad::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EagerCacheStats {
     /// The caches of extensions.
     pub extensions: ExtensionCacheStats,
+    /// Operations that are ready to run, with their derivatives.
+    pub operations: usize,
+    /// Tapes of few elements that are pulled back by one program when they are recorded again.
+    pub tapes: usize,
 }
 
 struct Entry {

@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 pub(super) struct Value {
     pub tensor: cotangent_cpu::Tensor,
     /// The tensor's, once a rule has asked: most are never asked.
-    pub ty: OnceLock<Type>,
+    pub ty: OnceLock<Box<Type>>,
     pub order: Order,
     pub edge: Option<Edge>,
 }
@@ -28,7 +28,7 @@ impl Value {
 
     /// Element type and shape.
     pub fn ty(&self) -> &Type {
-        self.ty.get_or_init(|| self.tensor.ty())
+        self.ty.get_or_init(|| Box::new(self.tensor.ty()))
     }
 
     pub fn rank(&self) -> usize {

@@ -23,6 +23,7 @@ mod rule;
 mod runtime;
 mod tape;
 mod tensor;
+mod whole;
 
 pub use backward::BackwardOptions;
 pub use cache::{EagerCacheStats, ExtensionCacheKey, ExtensionCacheLimits, ExtensionCacheStats, ExtensionCaches};

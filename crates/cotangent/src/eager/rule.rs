@@ -11,12 +11,14 @@
 //! ([`Plain`](cotangent_core::ops::Plain)), and whose rules write nothing that is decided while running. Every thread has
 //! the rules at hand that it used last, so it neither locks nor counts references to find one again.
 
+use super::backward::Part;
 use super::error;
 use super::exec::{Value, Values};
 use super::runtime::EagerRuntime;
 use super::tape::{
     Derivative, Edge, Kept, Kind, Node, Origin, Saved, Source, Tape, lock, next_id, order_of, transpose,
 };
+use super::whole::{Key, Whole};
 use crate::tensor::Order;
 use cotangent_core::ops::{Plain, Unary};
 use cotangent_core::transform::{Lin, LinearProgram, Lv, Operand};
@@ -51,6 +53,7 @@ pub(super) struct Rules {
 #[derive(Default)]
 struct Table {
     ready: FxHashMap<u64, SmallVec<[Arc<Rule>; 1]>>,
+    wholes: FxHashMap<u64, SmallVec<[Arc<Whole>; 1]>>,
     seen: FxHashSet<u64>,
 }
 
@@ -153,6 +156,13 @@ impl Rules {
         *lock(&self.table) = Table::default();
     }
 
+    /// How many operations are ready to run, and how many tapes to be pulled back.
+    pub fn count(&self) -> (usize, usize) {
+        let table = lock(&self.table);
+        let operations = table.ready.values().flatten().filter(|rule| rule.ready.is_some()).count();
+        (operations, table.wholes.values().flatten().filter(|whole| whole.is_ready()).count())
+    }
+
     /// Runs an operation, and records it if operands are tracked; `None` if it has to run step by step.
     pub fn run(
         &self,
@@ -216,6 +226,26 @@ impl Rules {
     }
 }
 
+impl Rules {
+    /// How a tape is pulled back at once, if one like it was seen before and it may be.
+    pub fn whole(&self, rt: &EagerRuntime, part: &Part<'_>, seeds: &[(u32, u32, &Tensor)]) -> Option<Arc<Whole>> {
+        let key = Key::of(part, seeds)?;
+        let mut table = lock(&self.table);
+        if let Some(whole) = table.wholes.get(&key.hash).and_then(|all| all.iter().find(|w| w.fits(&key))) {
+            return Some(whole.clone());
+        }
+        if table.seen.len() >= MOST {
+            *table = Table::default();
+        }
+        if table.seen.insert(key.hash) {
+            return None;
+        }
+        let (hash, whole) = (key.hash, Arc::new(Whole::new(rt, part, seeds, key)));
+        table.wholes.entry(hash).or_default().push(whole.clone());
+        Some(whole)
+    }
+}
+
 impl Rule {
     /// Whether it is the rule of this operation on these operands.
     fn fits(&self, plain: Plain<'_>, x: &[&Value], tracked: bool) -> bool {
@@ -232,6 +262,11 @@ impl Rule {
 fn is_steady(f: &Function) -> bool {
     let steady = |op: &Op| op.regions().is_empty() && !matches!(op, Op::Guard(_));
     !f.pending() && f.bound_syms().is_empty() && f.eqns().iter().all(|e| steady(&e.op))
+}
+
+/// The program of a function, if everything in it can be made ready.
+pub(super) fn steady(rt: &EagerRuntime, f: Function) -> Option<Program> {
+    is_steady(&f).then(|| rt.compile(Arc::new(f)).ok())?
 }
 
 impl Ready {
@@ -293,9 +328,6 @@ impl Ready {
             kept.push(Kept { at: v.index(), source, ty: b.ty(v), order, origin });
         }
         let forward = b.finish(&outputs).ok()?;
-        if !is_steady(&forward) {
-            return None;
-        }
         let depends = depending(&forward, &t);
         let on_the_way =
             |k: &&Kept| matches!(k.source, Source::Result(_)) && depends[k.at] && matches!(k.origin, Origin::None);
@@ -309,7 +341,7 @@ impl Ready {
             };
             x.iter().enumerate().map(kept).collect()
         });
-        let forward = rt.compile(Arc::new(forward)).ok()?;
+        let forward = steady(rt, forward)?;
         let derivative = derived.then(|| Arc::new(Derivative::new(op.clone(), program, inputs, kept, again, true)));
         let slots = tangents.iter().map(|t| t.map(|l| l.index() as u32));
         Some(Ready { forward, results: slots.collect(), order, derivative })
@@ -383,8 +415,9 @@ impl Derivative {
         }
     }
 
-    fn write_pullback(&self, rt: &EagerRuntime, slots: &[u32]) -> Option<Pullback> {
-        let b = Builder::new(self.op.name(), rt.session().clone());
+    /// What stands for the values that the equations refer to, by index: parameters in the order in which a tape holds
+    /// them, and what is fixed.
+    pub fn values(&self, b: &Builder) -> Vec<Val> {
         let mut values = vec![Val::POISON; self.kept.iter().map(|k| k.at + 1).max().unwrap_or(0)];
         for k in &self.kept {
             values[k.at] = match &k.source {
@@ -392,32 +425,48 @@ impl Derivative {
                 _ => b.param(k.ty.clone(), None),
             };
         }
+        values
+    }
+
+    /// Writes how the cotangents of these slots are pulled back; `give` gets those of the inputs, in order.
+    pub fn pull(
+        &self,
+        b: &Builder,
+        values: &[Val],
+        slots: &[(u32, Val)],
+        give: &mut dyn FnMut(usize, Val),
+    ) -> Option<()> {
+        let mut ct: SmallVec<[Option<Val>; 8]> = smallvec::smallvec![None; self.program.len()];
+        for &(slot, v) in slots {
+            ct[slot as usize] = Some(v);
+        }
+        let residual = |v: Val| values[v.index()];
+        transpose(b, &self.program, self.inputs, &mut ct, &Env::default(), &residual, &mut |l, v| {
+            give(l.index(), v);
+            Ok(())
+        })
+        .ok()
+    }
+
+    fn write_pullback(&self, rt: &EagerRuntime, slots: &[u32]) -> Option<Pullback> {
+        let b = Builder::new(self.op.name(), rt.session().clone());
+        let values = self.values(&b);
         // Operands that are kept for a derivative of the derivative come after, unused.
         for k in self.again.iter().flatten() {
             b.param(k.ty.clone(), None);
         }
-        let mut ct: SmallVec<[Option<Val>; 8]> = smallvec::smallvec![None; self.program.len()];
-        let given: SmallVec<[Val; 1]> =
-            slots.iter().map(|&s| b.param(self.program.ty(Lv::from_index(s as usize)).clone(), None)).collect();
-        for (&slot, &v) in slots.iter().zip(&given) {
-            ct[slot as usize] = Some(v);
-        }
+        let given: SmallVec<[(u32, Val); 1]> =
+            slots.iter().map(|&s| (s, b.param(self.program.ty(Lv::from_index(s as usize)).clone(), None))).collect();
         let (mut to, mut results) = (SmallVec::new(), Vec::new());
-        let residual = |v: Val| values[v.index()];
-        transpose(&b, &self.program, self.inputs, &mut ct, &Env::default(), &residual, &mut |l, v| {
-            let back = given.iter().position(|&g| g == v).map_or(Back::Computed, Back::Given);
+        self.pull(&b, &values, &given, &mut |k, v| {
+            let back = given.iter().position(|g| g.1 == v).map_or(Back::Computed, Back::Given);
             if let Back::Computed = back {
                 results.push(v);
             }
-            to.push((l.index() as u32, back));
-            Ok(())
-        })
-        .ok()?;
+            to.push((k as u32, back));
+        })?;
         let f = b.finish(&results).ok()?;
-        let program = match results.is_empty() {
-            true => None,
-            false => Some(is_steady(&f).then(|| rt.compile(Arc::new(f)).ok())??),
-        };
+        let program = if results.is_empty() { None } else { Some(steady(rt, f)?) };
         Some(Pullback { program, to })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::cache::{EagerCacheStats, ExtensionCacheLimits, ExtensionCaches};
 use super::error::Result;
-use super::exec::{Exec, Held, Helds};
+use super::exec::{Exec, Held, Helds, number};
 use super::rule::Rules;
 use super::tape::{Kind, Node, lock, next_id, no_grad};
 use super::tensor::EagerTensor;
@@ -10,12 +10,12 @@ use crate::AdContext;
 use crate::cpu::CpuBackend;
 use crate::tensor::Tensor;
 use cotangent_core::transform::Session;
-use cotangent_core::{Emit, Env, Function, Op, Val, bail};
+use cotangent_core::{DType, Emit, Env, Function, Op, Val, bail};
 use cotangent_cpu::Program;
 use cotangent_cpu::kernel::{Operands, Results};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 use std::time::{Duration, Instant};
 
 /// Turns on the profile of every runtime made after it is set (to anything but `0`).
@@ -73,6 +73,8 @@ pub struct EagerRuntime {
     backend: RwLock<CpuBackend>,
     caches: Mutex<ExtensionCaches>,
     rules: Rules,
+    walks: Mutex<()>,
+    one: OnceLock<cotangent_cpu::Tensor>,
     variables: Mutex<Vec<Weak<Node>>>,
     anomaly: AtomicBool,
     profiling: AtomicBool,
@@ -99,6 +101,8 @@ impl EagerRuntime {
             backend: RwLock::new(backend),
             caches: Mutex::default(),
             rules: Rules::default(),
+            walks: Mutex::default(),
+            one: OnceLock::new(),
             variables: Mutex::default(),
             anomaly: AtomicBool::new(false),
             profiling: AtomicBool::new(std::env::var_os(PROFILE_VARIABLE).is_some_and(|v| v != "0")),
@@ -177,6 +181,19 @@ impl EagerRuntime {
 
     pub(super) fn rules(&self) -> &Rules {
         &self.rules
+    }
+
+    /// The number 1: where most reverse passes begin.
+    pub(super) fn one(&self, dtype: DType) -> cotangent_cpu::Tensor {
+        match dtype {
+            DType::F64 => self.one.get_or_init(|| number(dtype, 1.0)).clone(),
+            dtype => number(dtype, 1.0),
+        }
+    }
+
+    /// Held while nodes of the tape are marked.
+    pub(super) fn walk(&self) -> MutexGuard<'_, ()> {
+        lock(&self.walks)
     }
 
     /// The program of a function on the backend.
@@ -268,7 +285,8 @@ impl EagerRuntime {
 
     /// What the caches hold.
     pub fn cache_stats(&self) -> Result<EagerCacheStats> {
-        Ok(EagerCacheStats { extensions: lock(&self.caches).stats() })
+        let (operations, tapes) = self.rules.count();
+        Ok(EagerCacheStats { extensions: lock(&self.caches).stats(), operations, tapes })
     }
 
     /// Forgets everything cached.

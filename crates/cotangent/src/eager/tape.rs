@@ -16,7 +16,7 @@ use cotangent_cpu::Tensor;
 use cotangent_cpu::kernel::Operands;
 use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// A number that no other call gets: nodes in the order they were recorded, runtimes, symbols.
@@ -78,11 +78,28 @@ pub(super) struct Node {
     /// Where the tangents of its operands come from: the inputs of its program, in order.
     pub inputs: SmallVec<[Edge; 2]>,
     pub kind: Kind,
+    pub mark: Mark,
     /// Made for the first one: few nodes have any.
     hooks: OnceLock<Box<Hooks>>,
 }
 
 type Hooks = Mutex<Vec<(u32, Hook)>>;
+
+/// What a walk over the tape writes on a node: the number of the walk, and the node's index in it.
+#[derive(Default)]
+pub(super) struct Mark(AtomicU64, AtomicU32);
+
+impl Mark {
+    /// The index in this walk, if it was here.
+    pub fn find(&self, walk: u64) -> Option<u32> {
+        (self.0.load(Ordering::Relaxed) == walk).then(|| self.1.load(Ordering::Relaxed))
+    }
+
+    pub fn set(&self, walk: u64, index: u32) {
+        self.0.store(walk, Ordering::Relaxed);
+        self.1.store(index, Ordering::Relaxed);
+    }
+}
 
 pub(super) enum Kind {
     /// A variable, with its gradient so far.
@@ -231,9 +248,40 @@ pub(super) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(|e| e.into_inner())
 }
 
+/// How many nodes a thread keeps for those that it records next.
+const SPARE: usize = 128;
+
+thread_local! {
+    /// Nodes that nothing refers to and that refer to nothing.
+    static SPARE_NODES: RefCell<Vec<Arc<Node>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Keeps the memory of a node whose inputs are unlinked and that nobody else refers to.
+fn keep_spare(mut node: Arc<Node>) {
+    // What it held goes now: that may be the last reference to something that records, too.
+    if let Some(node) = Arc::get_mut(&mut node) {
+        node.kind = Kind::Leaf { grad: Mutex::default() };
+        node.hooks.take();
+    }
+    let _ = SPARE_NODES.try_with(|spare| {
+        if let Ok(mut spare) = spare.try_borrow_mut()
+            && spare.len() < SPARE
+        {
+            spare.push(node);
+        }
+    });
+}
+
 impl Node {
     pub fn new(inputs: SmallVec<[Edge; 2]>, kind: Kind) -> Arc<Node> {
-        Arc::new(Node { id: next_id(), inputs, kind, hooks: OnceLock::new() })
+        let spare = SPARE_NODES.try_with(|spare| spare.try_borrow_mut().ok()?.pop()).ok().flatten();
+        if let Some(mut node) = spare
+            && let Some(new) = Arc::get_mut(&mut node)
+        {
+            (new.id, new.inputs, new.kind) = (next_id(), inputs, kind);
+            return node;
+        }
+        Arc::new(Node { id: next_id(), inputs, kind, mark: Mark::default(), hooks: OnceLock::new() })
     }
 
     /// A variable.
@@ -270,6 +318,10 @@ impl Node {
         lock(self.hooks.get_or_init(Box::default)).push((slot, hook));
     }
 
+    pub fn has_hooks(&self) -> bool {
+        self.hooks.get().is_some()
+    }
+
     pub fn hooks(&self) -> Vec<(u32, Hook)> {
         self.hooks.get().map(|hooks| lock(hooks).clone()).unwrap_or_default()
     }
@@ -290,9 +342,18 @@ impl Drop for Node {
     fn drop(&mut self) {
         let mut stack = Vec::new();
         self.unlink(&mut stack);
-        while let Some(node) = stack.pop() {
-            if let Some(mut node) = Arc::into_inner(node) {
-                node.unlink(&mut stack);
+        while let Some(mut node) = stack.pop() {
+            match Arc::get_mut(&mut node) {
+                Some(last) => {
+                    last.unlink(&mut stack);
+                    keep_spare(node);
+                }
+                // Variables, which the runtime knows of; and where two threads let go of a node at once.
+                None => {
+                    if let Some(mut node) = Arc::into_inner(node) {
+                        node.unlink(&mut stack);
+                    }
+                }
             }
         }
     }

@@ -2,12 +2,13 @@
 
 use super::backward::{BackwardOptions, pull, push, sum};
 use super::error::{Error, Result};
-use super::exec::{Value, Values, number};
+use super::exec::{Value, Values};
 use super::runtime::EagerRuntime;
 use super::tape::{self, Edge, Kind, Node, lock, recording};
 use crate::tensor::{Order, Tensor};
 use cotangent_core::{Code, DType, Element, Env, Loc, Op, Type};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::borrow::Borrow;
 use std::panic::Location;
 use std::sync::Arc;
@@ -272,9 +273,9 @@ impl EagerTensor {
     pub fn backward_with(&self, options: BackwardOptions) -> Result<Cotangents> {
         self.check_loss()?;
         let seed = (self.edge()?.clone(), self.seed_one());
-        let mut all = Cotangents::default();
-        let mut leaves: Vec<(Arc<Node>, Value)> = Vec::new();
-        pull(&self.rt, vec![seed], options, &mut |node, slots, held| {
+        let mut all = Cotangents(Vec::with_capacity(4));
+        let mut leaves: SmallVec<[(Arc<Node>, Value); 2]> = SmallVec::new();
+        pull(&self.rt, &[seed], options, &mut |node, slots, held| {
             for (slot, v) in slots {
                 if node.is_leaf() {
                     leaves.push((node.clone(), v.clone()));
@@ -300,7 +301,7 @@ impl EagerTensor {
     }
 
     fn seed_one(&self) -> Value {
-        Value::new(number(self.dtype(), 1.0), Order::RowMajor)
+        Value::new(self.rt.one(self.dtype()), Order::RowMajor)
     }
 
     fn leaf_grad<R>(&self, f: impl FnOnce(&mut Option<Value>) -> R) -> Result<Option<R>> {
@@ -353,7 +354,7 @@ impl EagerTensor {
             keys.push(x.edge()?.key());
         }
         let mut found: FxHashMap<(u64, u32), Value> = FxHashMap::default();
-        pull(&self.rt, vec![seed], options, &mut |node, slots, _| {
+        pull(&self.rt, &[seed], options, &mut |node, slots, _| {
             for (slot, v) in slots.iter().filter(|(slot, _)| keys.contains(&(node.id, *slot))) {
                 found.insert((node.id, *slot), v.clone());
             }

@@ -1,0 +1,207 @@
+//! [`Whole`]: a tape of few elements that is seen again is pulled back by one program.
+//!
+//! A step that is taken again and again records the same operations every time; what tensors between them cost is then
+//! several times the arithmetic. A tape is the same if its nodes have the same derivatives and inputs, in the same order,
+//! and if the same of them are still referred to from outside. The program is what the nodes' own programs do one after
+//! another, cotangents folded in the same order, so the bits are the same.
+
+use super::backward::{Part, Slots, Visit};
+use super::error::{Error, Result};
+use super::exec::Value;
+use super::runtime::EagerRuntime;
+use super::tape::{Derivative, Kind, Node, Tape};
+use crate::tensor::Order;
+use cotangent_core::{Builder, Emit, Type, Val};
+use cotangent_cpu::{Program, Tensor};
+use rustc_hash::FxHasher;
+use smallvec::SmallVec;
+use std::hash::Hasher;
+use std::sync::{Arc, MutexGuard};
+
+/// A tape of more nodes is pulled back node after node.
+const NODES: usize = 1024;
+/// So is one that refers to a value of more elements.
+const ELEMENTS: usize = 512;
+
+type Words = SmallVec<[u64; 16]>;
+
+/// What identifies a tape.
+pub(super) struct Key {
+    pub hash: u64,
+    /// Of each node, the last recorded first: its derivative's address, its index and whether it is held, the node and
+    /// the slot of each input. Then the seeds.
+    words: Words,
+}
+
+/// How a tape like this is pulled back.
+pub(super) struct Whole {
+    words: Words,
+    /// While they are here no other derivative has their address.
+    _derivatives: Vec<Arc<Derivative>>,
+    /// What runs, unless it has to be done node after node.
+    ready: Option<Ready>,
+}
+
+struct Ready {
+    program: Program,
+    /// The nodes, by index, and slots that the results belong to.
+    results: Vec<(u32, u32)>,
+}
+
+/// Whether a tensor outside the tape may refer to a node.
+pub(super) fn is_held(visit: &Visit<'_>) -> bool {
+    Arc::strong_count(visit.node) > visit.references
+}
+
+/// What a tape keeps for the equations, without what only a derivative of the derivative needs.
+fn kept<'t>(derivative: &Derivative, tape: &'t Tape) -> &'t [Tensor] {
+    &tape.saved[..tape.saved.len() - derivative.again.as_ref().map_or(0, Vec::len)]
+}
+
+impl Key {
+    /// `None` if the tape is pulled back node after node.
+    pub fn of(part: &Part<'_>, seeds: &[(u32, u32, &Tensor)]) -> Option<Key> {
+        if part.nodes.len() > NODES {
+            return None;
+        }
+        let mut words = Words::with_capacity(part.inputs.len() + 2 * part.nodes.len() + 3 * seeds.len());
+        for &i in &part.order {
+            let visit = &part.nodes[i as usize];
+            if visit.node.has_hooks() {
+                return None;
+            }
+            words.push(match &visit.node.kind {
+                Kind::Leaf { .. } => 0,
+                Kind::Op { derivative, .. } if derivative.reusable => Arc::as_ptr(derivative) as u64,
+                Kind::Op { .. } => return None,
+            });
+            words.push(u64::from(is_held(visit)) << 32 | u64::from(i));
+            let inputs = part.inputs_of(visit).iter().zip(&visit.node.inputs);
+            words.extend(inputs.map(|(&k, e)| u64::from(e.slot) << 32 | u64::from(k)));
+        }
+        for (node, slot, seed) in seeds {
+            words.push(u64::from(*slot) << 32 | u64::from(*node));
+            words.push((seed.dtype() as u64) << 32 | seed.shape().len() as u64);
+            words.extend(seed.shape().iter().map(|&n| n as u64));
+        }
+        let mut h = FxHasher::default();
+        words.iter().for_each(|&w| h.write_u64(w));
+        Some(Key { hash: h.finish(), words })
+    }
+}
+
+impl Whole {
+    /// Whether it is for this tape.
+    pub fn fits(&self, key: &Key) -> bool {
+        self.words == key.words
+    }
+
+    /// The program for a tape.
+    pub fn new(rt: &EagerRuntime, part: &Part<'_>, seeds: &[(u32, u32, &Tensor)], key: Key) -> Whole {
+        let derivatives = part.nodes.iter().filter_map(|visit| match &visit.node.kind {
+            Kind::Op { derivative, .. } => Some(derivative.clone()),
+            Kind::Leaf { .. } => None,
+        });
+        Whole { _derivatives: derivatives.collect(), ready: Ready::new(rt, part, seeds), words: key.words }
+    }
+
+    /// Whether it has a program.
+    pub fn is_ready(&self) -> bool {
+        self.ready.is_some()
+    }
+
+    /// Pulls the seeds back, as [`pull`](super::backward::pull) does; `None` if that has to be done node after node.
+    pub fn run(
+        &self,
+        part: &Part<'_>,
+        seeds: &[(u32, u32, &Tensor)],
+        keep: bool,
+        sink: &mut dyn FnMut(&Arc<Node>, &Slots, bool),
+    ) -> Option<Result<()>> {
+        self.ready.as_ref().map(|ready| ready.run(part, seeds, keep, sink))
+    }
+}
+
+impl Ready {
+    fn new(rt: &EagerRuntime, part: &Part<'_>, seeds: &[(u32, u32, &Tensor)]) -> Option<Ready> {
+        let b = Builder::new("backward", rt.session().clone());
+        let mut pending: Vec<SmallVec<[(u32, Val); 1]>> = vec![SmallVec::new(); part.nodes.len()];
+        let add = |node: u32, slot: u32, v: Val, pending: &mut Vec<SmallVec<[(u32, Val); 1]>>| {
+            let slots = &mut pending[node as usize];
+            match slots.iter_mut().find(|s| s.0 == slot) {
+                None => slots.push((slot, v)),
+                Some((_, old)) => *old = b.emit(rt.session().sum(), &[*old, v])[0],
+            }
+        };
+        let is_small = |ty: &Type| ty.shape.iter().try_fold(1, |n, d| d.as_const()?.checked_mul(n)) <= Some(ELEMENTS);
+        for (node, slot, seed) in seeds {
+            add(*node, *slot, b.param(seed.ty(), None), &mut pending);
+        }
+        let (mut results, mut outputs) = (Vec::new(), Vec::new());
+        for &i in &part.order {
+            let visit = &part.nodes[i as usize];
+            let slots = std::mem::take(&mut pending[i as usize]);
+            if visit.node.is_leaf() || is_held(visit) {
+                results.extend(slots.iter().map(|&(slot, _)| (i, slot)));
+                outputs.extend(slots.iter().map(|&(_, v)| v));
+            }
+            let Kind::Op { derivative, .. } = &visit.node.kind else { continue };
+            if !derivative.kept.iter().all(|k| is_small(&k.ty)) {
+                return None;
+            }
+            let values = derivative.values(&b);
+            if slots.is_empty() {
+                continue;
+            }
+            let inputs = part.inputs_of(visit);
+            derivative
+                .pull(&b, &values, &slots, &mut |k, v| add(inputs[k], visit.node.inputs[k].slot, v, &mut pending))?;
+        }
+        let program = super::rule::steady(rt, b.finish(&outputs).ok()?)?;
+        program.is_tiny().then_some(Ready { program, results })
+    }
+
+    fn run(
+        &self,
+        part: &Part<'_>,
+        seeds: &[(u32, u32, &Tensor)],
+        keep: bool,
+        sink: &mut dyn FnMut(&Arc<Node>, &Slots, bool),
+    ) -> Result<()> {
+        let operations = part.order.iter().filter_map(|&i| {
+            let node = part.nodes[i as usize].node;
+            match &node.kind {
+                Kind::Op { derivative, tape, .. } => Some((node, derivative, tape)),
+                Kind::Leaf { .. } => None,
+            }
+        });
+        // Locks are taken in the order of recording, the last first: passes over one tape do not wait for each other
+        // in a circle.
+        let mut tapes: SmallVec<[MutexGuard<'_, Option<Tape>>; 4]> = SmallVec::with_capacity(part.nodes.len());
+        tapes.extend(operations.clone().map(|(_, _, saved)| saved.get()));
+        let mut x: SmallVec<[&Tensor; 8]> = SmallVec::with_capacity(2 * part.nodes.len());
+        x.extend(seeds.iter().map(|s| s.2));
+        for ((node, derivative, _), tape) in operations.clone().zip(&tapes) {
+            match &**tape {
+                Some(tape) => x.extend(kept(derivative, tape)),
+                None => return Err(Error::GraphFreed { op: node.name().to_owned() }),
+            }
+        }
+        let mut results = self.results.iter().peekable();
+        let mut slots = Slots::new();
+        self.program.run_each(&x, |ct| {
+            let Some(&(i, slot)) = results.next() else { return };
+            slots.push((slot, Value::new(ct, Order::RowMajor)));
+            if results.peek().is_none_or(|next| next.0 != i) {
+                let visit = &part.nodes[i as usize];
+                sink(visit.node, &slots, is_held(visit));
+                slots.clear();
+            }
+        })?;
+        drop(x);
+        if !keep {
+            operations.zip(&mut tapes).for_each(|((_, _, saved), tape)| saved.release(tape));
+        }
+        Ok(())
+    }
+}
