@@ -119,6 +119,16 @@ fn spellings() -> Vec<(Vec<Type>, Attrs)> {
     operands.iter().flat_map(|o| attrs.iter().map(|a| (o.clone(), a.clone()))).collect()
 }
 
+/// A 3×3 matrix whose Hermitian part is positive definite.
+fn definite(a: &Array) -> Array {
+    let more = |k: usize| if k.is_multiple_of(4) { 9.0 } else { 0.0 };
+    let y = match a.dtype() {
+        DType::C128 => Array::from_vec([3, 3], a.to_c128().iter().enumerate().map(|(k, z)| z + more(k)).collect()),
+        _ => Array::from_vec([3, 3], a.to_f64().iter().enumerate().map(|(k, x)| x + more(k)).collect()),
+    };
+    y.unwrap()
+}
+
 /// The composite as a call, for each spelling that it takes.
 fn calls(c: &Composite) -> Vec<Sample> {
     let (mut rng, mut out) = (Rng::new(17), Vec::new());
@@ -142,6 +152,7 @@ fn calls(c: &Composite) -> Vec<Sample> {
         let labels = Array::vector(vec![2i64, 0, 1]);
         let operand = |t: &Type| match t.dtype {
             DType::I64 => labels.clone(),
+            _ if c.name == "cholesky_ex" => definite(&rng.array(t, &Env::default()).unwrap()),
             _ => rng.array(t, &Env::default()).unwrap(),
         };
         let operands = types.iter().map(operand).collect();

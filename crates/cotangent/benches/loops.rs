@@ -16,12 +16,15 @@ fn main() {
 
 const STEPS: usize = 100_000;
 
+/// What derivatives save, as the text says it.
+const POLICIES: [&str; 4] = ["", ", checkpoint = \"sqrt\"", ", checkpoint = 1000", ", snapshots = 10"];
+
 /// `c <- sin(a c + b)`.
-fn recurrence() -> Function {
+fn recurrence(policy: &str) -> Function {
     let text = format!(
         "tgraph.module @recurrence {{
   %a, %b, %x = tgraph.arg, tgraph.arg, tgraph.arg : f64, f64, f64
-  %y = tgraph.scan %a, %b, %x {{length = {STEPS}, consts = 2, carry = 1}} body(%a: f64, %b: f64, %c: f64) {{
+  %y = tgraph.scan %a, %b, %x {{length = {STEPS}, consts = 2, carry = 1{policy}}} body(%a: f64, %b: f64, %c: f64) {{
     %m = tgraph.mul %a, %c
     %s = tgraph.add %m, %b
     %n = tgraph.sin %s
@@ -41,11 +44,11 @@ fn run(b: Bencher, f: Function) {
 
 #[divan::bench]
 fn scalar_recurrence(b: Bencher) {
-    run(b, recurrence());
+    run(b, recurrence(""));
 }
 
-#[divan::bench]
-fn scalar_recurrence_and_gradient(b: Bencher) {
-    let f = recurrence();
+#[divan::bench(args = POLICIES)]
+fn scalar_recurrence_and_gradient(b: Bencher, policy: &str) {
+    let f = recurrence(policy);
     run(b, simplify(&grad(&AdContext::default(), &f, f.params()).unwrap()));
 }

@@ -1,6 +1,7 @@
 //! Lines 104 and 121 to 133: linear algebra. What an eager runtime says there stands in `cotangent/tests/linalg.rs`.
 
 use super::*;
+use cotangent_core::check::{Options, check_function};
 use cotangent_core::ops::{Qr, Svd};
 use cotangent_core::transform;
 
@@ -189,6 +190,52 @@ fn l132_truncated_singular_value_decompositions() {
     let f = summed(&a, threshold);
     let e = transform::batch(&ad().session(), &f, &[true], &[true], &Dim::Const(2)).unwrap_err();
     assert_eq!(e.code(), Code::RankVaries);
+}
+
+#[test]
+fn truncations_have_every_derivative_where_singular_values_coincide() {
+    // Of what is kept, of what is not, of both, of all; wide and tall.
+    let cases: [(usize, usize, &[f64], usize); 6] = [
+        (3, 3, &[2.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 2.0], 2),
+        (3, 3, &[1.0, 0.0, 0.0, 0.0, 0.0, 3.0, 0.0, 1.0, 0.0], 1),
+        (4, 4, &[2.0, 0.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.7, 0.0, 0.0, 0.0, 0.0, 0.7], 2),
+        (2, 2, &[0.0, 1.0, -1.0, 0.0], 2),
+        (2, 3, &[2.0, 0.0, 0.0, 0.0, 0.0, 1.0], 1),
+        (4, 3, &[2.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0], 2),
+    ];
+    for (m, n, a, k) in cases {
+        let a = matrix(m, n, a);
+        let weights: Vec<f64> = (0..m * n).map(|i| ((i * i * 37 + 11 * i + 5) % 23) as f64 / 7.0 - 1.5).collect();
+        let f = summed(&a, |cx, x| {
+            let y = cx.low_rank_approximation(x, &k.into());
+            cx.add(cx.mul(y, cx.constant(matrix(m, n, &weights))), cx.mul(cx.mul(y, y), y))
+        });
+        let slope = grad(&ad(), &f, f.params()).unwrap();
+        for f in [&f, &slope] {
+            let report = check_function(&ad(), f, std::slice::from_ref(&a), &Options::default()).unwrap();
+            assert!(report.passed(), "{m} {n} {k} {report}");
+        }
+    }
+    // No gap, no derivative of any order.
+    let f = summed(&matrix(2, 2, &EYE), |cx, x| cx.low_rank_approximation(x, &1.into()));
+    let second = hvp(&ad(), &f, f.params()).unwrap();
+    same(&run(&second, &[matrix(2, 2, &EYE), matrix(2, 2, &W)])[0].to_f64(), &[NAN; 4]);
+}
+
+#[test]
+fn a_flagged_factorisation_has_a_text_form() {
+    let text = "tgraph.module @m {
+        %x = tgraph.arg : tensor<2x2xf64>
+        %l, %ok = tgraph.cholesky_ex %x
+        tgraph.return %l, %ok
+    }";
+    let program = cotangent_core::text::Program::parse(text, None).unwrap();
+    let f = program.module("m").unwrap();
+    for (a, want) in [([4.0, 0.0, 0.0, 9.0], true), ([1.0, 2.0, 2.0, 1.0], false)] {
+        let y = run(f, &[matrix(2, 2, &a)]);
+        assert_eq!(y[1].as_slice::<bool>(), Some(&[want][..]));
+        assert_eq!(y[0].to_f64()[3] == 3.0, want);
+    }
 }
 
 #[test]

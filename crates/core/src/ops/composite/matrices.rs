@@ -55,6 +55,11 @@ pub(super) static TABLE: &[Composite] = &[
         build: |cx, s, x| operands(s, x).map(|[x]| vec![cx.inv(x)]),
     },
     Composite {
+        name: "cholesky_ex",
+        doc: "The lower Cholesky factor, and whether there is one: where not, the factor is NaN.",
+        build: |cx, s, x| operands(s, x).map(|[x]| cx.cholesky_ex(x).to_vec()),
+    },
+    Composite {
         name: "pinv",
         doc: "The Moore-Penrose inverse; singular values below `rtol` times the largest count as zero.",
         build: |cx, s, x| {

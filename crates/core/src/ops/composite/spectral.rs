@@ -1,16 +1,22 @@
 //! Functions of spectra that do not depend on the choice of vectors: right where eigenvalues or singular values coincide.
 //!
-//! A function of eigenvalues is the operation `spectral`. The derivative of the truncation `A_k = Σ_{i<k} s_i u_i v_iᴴ` has
-//! a factor per pair of singular values, which is 1 inside the part that is kept and 0 inside the rest: only
-//! `s_k = s_{k+1}` is refused. Its second derivatives go through the vectors, and are refused where any two singular
-//! values coincide.
+//! A function of eigenvalues is the operation `spectral`. The truncation is `A_k = P A`, with the projector `P` on the first
+//! left singular vectors. With `B = A Aᴴ`, which commutes with `P`, the projector moves by
+//!
+//! ```text
+//! dP = Y + Yᴴ,    Y = (1 - P) Y P,    Y B - B Y = (1 - P) dB P
+//! ```
+//! The system for `Y` is a `linear_solve`, solved in the basis of singular vectors by the quotients of `s_j² - s_i²`, `j` kept
+//! and `i` not: only `s_k = s_{k+1}` is refused. Its derivative is that of an equation in which no vectors occur, so every
+//! order is right where singular values coincide on either side of the gap.
 
 use super::{Composite, operands};
 use crate::dtype::DType;
 use crate::emit::Emit;
 use crate::ops::guard::DEGENERATE;
 use crate::ops::linalg::pairs;
-use crate::ops::{Bounds, Comparison, Spectral};
+use crate::ops::moving::exceeds;
+use crate::ops::{Apply, Bounds, Comparison, Spectral};
 use crate::primitive::Val;
 use crate::shape::{Dim, Type};
 
@@ -71,72 +77,74 @@ impl dyn Emit + '_ {
 
     /// The nearest matrix of rank `k`: `Σ_{i<k} s_i u_i v_iᴴ`.
     pub fn low_rank_approximation(&self, a: Val, k: &Dim) -> Val {
-        let d = self.svd(a);
-        let rank = self.ty(a).rank();
-        if self.failed() || rank < 2 {
+        let ty = self.ty(a);
+        if let [.., m, n] = &ty.shape[..]
+            && exceeds(m, n)
+        {
+            return self.adjoint(self.low_rank_approximation(self.adjoint(a), k));
+        }
+        let d = self.svd(self.stop_gradient(a));
+        if self.failed() || ty.rank() < 2 {
             return Val::POISON;
         }
-        let kept = |cx: &dyn Emit, s: Val| {
-            let ty = cx.ty(s);
-            let index = ty.with_dtype(DType::I64);
-            cx.compare(cx.iota(&index, ty.rank() - 1), Comparison::Lt, cx.extent(&index, k))
-        };
         let body = |cx: &dyn Emit, x: &[Val]| {
-            let (u, s, vh) = (x[1], x[2], x[3]);
-            let s = cx.select(kept(cx, s), s, cx.zeros(&cx.ty(s)));
-            vec![cx.mm(cx.mul(u, cx.along_columns(s, u)), vh)]
+            let (u, s) = (x[1], x[2]);
+            vec![cx.mm(cx.mul(u, cx.along_columns(cx.first(s, k), u)), cx.adjoint(u))]
         };
-        let rule = |cx: &dyn Emit, x: &[Val], _: &[Val], t: &[Option<Val>]| {
-            vec![t[0].map(|t| cx.truncated(x[0], (x[1], x[2], x[3]), t, kept(cx, x[2])))]
+        let rule = |cx: &dyn Emit, x: &[Val], y: &[Val], t: &[Option<Val>]| {
+            vec![t[0].map(|t| cx.moved_projector((x[0], x[1], x[2]), y[0], t, k))]
         };
-        self.custom_jvp(&[a, d[0], d[1], d[2]], body, rule)[0]
+        let projector = self.custom_jvp(&[a, d[0], d[1]], body, rule)[0];
+        self.mm(projector, a)
     }
 
-    /// The tangent of a truncation that keeps the marked singular values.
-    fn truncated(&self, a: Val, (u, s, vh): (Val, Val, Val), t: Val, kept: Val) -> Val {
-        let (uh, v) = (self.adjoint(u), self.adjoint(vh));
-        let tv = self.mm(t, v);
-        let x = self.mm(uh, tv);
-        let ty = self.ty(x);
-        let real = ty.with_dtype(self.ty(s).dtype);
-        let (si, sj) = pairs(self, s, &real);
-        let (ki, kj) = pairs(self, kept, &real.with_dtype(DType::Bool));
-        let (both, mixed) = (self.and(ki, kj), self.xor(ki, kj));
-        let (one, zero) = (self.full(&real, 1.0), self.zeros(&real));
-        let inside = self.select(both, one, zero);
-        let over = self.select(ki, si, sj);
-        let under = self.select(ki, sj, si);
-        let factor = |below: Val| self.select(mixed, self.div(over, self.select(mixed, below, one)), inside);
-        let (symmetric, skew) = (factor(self.sub(over, under)), factor(self.add(over, under)));
-        // The border of what is kept: there must be a gap.
-        let last = [real.rank() - 1];
-        let least = |mask: Val, x: Val| self.select(mask, x, self.full(&self.ty(x), f64::INFINITY));
-        let smallest = self.neg(self.max_or_least(self.neg(least(kept, s)), &[last[0] - 1]));
-        let largest = self.max_or_least(self.select(kept, self.zeros(&self.ty(s)), s), &[last[0] - 1]);
-        let most = self.max_or_least(s, &[last[0] - 1]);
-        let n = self.ty(s).shape[last[0] - 1].clone();
-        let bound = self.mul(self.tolerance(&self.ty(most), &n), most);
-        let none = self.not(self.reduce_any(self.not(kept), &[last[0] - 1]));
-        let gap =
-            self.compare(self.stop_gradient(self.sub(smallest, largest)), Comparison::Gt, self.stop_gradient(bound));
-        let fine = self.or(none, gap);
-        let xh = self.adjoint(x);
-        let (h, k) = (self.scale_by(0.5, self.add(x, xh)), self.scale_by(0.5, self.sub(x, xh)));
-        let cast = |c: Val| self.convert(c, ty.dtype);
-        let core = self.add(self.mul(cast(symmetric), h), self.mul(cast(skew), k));
-        let core = self.guard(core, fine, DEGENERATE);
-        let mut y = self.mm(self.mm(u, core), vh);
-        let (m, n) = (self.ty(a).shape[last[0] - 1].clone(), self.ty(a).shape[last[0]].clone());
-        let keep = self.convert(kept, real.dtype);
-        if m.same(&n) != Some(true) {
-            // What dA does outside the spaces of U and V: one of the two terms is zero.
-            let rows = self.sub(tv, self.mm(u, x));
-            y = self.add(y, self.mm(self.mul(rows, self.along_columns(keep, rows)), vh));
-            let columns = self.sub(self.mm(self.adjoint(t), u), self.mm(v, xh));
-            let columns = self.mul(columns, self.along_columns(keep, columns));
-            y = self.add(y, self.mm(u, self.adjoint(columns)));
-        }
-        y
+    /// Which of the numbers along the last axis are the first `k`.
+    fn first(&self, s: Val, k: &Dim) -> Val {
+        let ty = self.ty(s);
+        let index = ty.with_dtype(DType::I64);
+        self.compare(self.iota(&index, ty.rank() - 1), Comparison::Lt, self.extent(&index, k))
+    }
+
+    /// The tangent of the projector `p` on the first `k` left singular vectors, for the tangent `t` of `a`.
+    fn moved_projector(&self, (a, u, s): (Val, Val, Val), p: Val, t: Val, k: &Dim) -> Val {
+        let (ah, along) = (self.adjoint(a), self.mm(t, self.adjoint(a)));
+        let (b, db) = (self.mm(a, ah), self.add(along, self.adjoint(along)));
+        // What leads out of the projector's range: (1 - P) Y P.
+        let outward = |cx: &dyn Emit, p: Val, y: Val| {
+            let y = cx.mm(y, p);
+            cx.sub(y, cx.mm(p, y))
+        };
+        let matvec = |cx: &dyn Emit, c: &[Val], v: &[Val]| {
+            let (b, y) = (c[0], outward(cx, c[1], v[0]));
+            vec![cx.add(cx.sub(cx.mm(y, b), cx.mm(b, y)), cx.sub(v[0], y))]
+        };
+        let solver = |cx: &dyn Emit, _: &Apply<'_>, c: &[Val], r: &[Val]| {
+            let (u, s) = (c[2], c[3]);
+            let uh = cx.adjoint(u);
+            let r = cx.mm(uh, cx.mm(r[0], u));
+            let like = cx.ty(r).with_dtype(cx.ty(s).dtype);
+            let ((si, sj), kept) = (pairs(cx, s, &like), cx.first(s, k));
+            let (ki, kj) = pairs(cx, kept, &like.with_dtype(DType::Bool));
+            let gap = cx.mul(cx.sub(sj, si), cx.add(sj, si));
+            let gap = cx.select(cx.and(cx.not(ki), kj), gap, cx.full(&like, 1.0));
+            vec![cx.mm(u, cx.mm(cx.div(r, cx.convert(gap, cx.ty(r).dtype)), uh))]
+        };
+        let y = self.linear_solve(&[b, p, u, s], &[outward(self, p, db)], true, matvec, solver)[0];
+        let y = self.guard(y, self.has_gap(s, k), DEGENERATE);
+        self.add(y, self.adjoint(y))
+    }
+
+    /// Whether the first `k` singular values are apart from the others.
+    fn has_gap(&self, s: Val, k: &Dim) -> Val {
+        let (ty, kept) = (self.ty(s), self.first(s, k));
+        let last = [ty.rank() - 1];
+        let most = |x: Val| self.max_or_least(x, &last);
+        let smallest = self.neg(most(self.neg(self.select(kept, s, self.full(&ty, f64::INFINITY)))));
+        let largest = most(self.select(kept, self.zeros(&ty), s));
+        let greatest = most(s);
+        let bound = self.mul(self.tolerance(&self.ty(greatest), &ty.shape[last[0]]), greatest);
+        let all = self.not(self.reduce_any(self.not(kept), &last));
+        self.or(all, self.compare(self.sub(smallest, largest), Comparison::Gt, bound))
     }
 
     /// The `k` largest singular values with their vectors: `U`, `s`, `Vᴴ`.
