@@ -112,7 +112,7 @@ pub(crate) fn triangular_solve(s: &TriangularSolve, dtype: DType) -> Kernel {
         let (_, m, n) = split(&b);
         let k = if how.left { m } else { n };
         let (a, b) = (dense::<T>(a)?, dense::<T>(b)?);
-        Tensor::build::<T>(b.shape().into(), |x| {
+        Tensor::filled::<T>(b.shape().into(), |x| {
             x.copy_from_slice(slice(&b));
             each(x, m * n, |b, x| linalg::triangular_solve(x, part(slice(&a), b, k * k), m, n, how));
         })
@@ -156,7 +156,7 @@ pub(crate) fn solve(dtype: DType) -> Kernel {
         let (a, b) = (dense::<T>(a)?, dense::<T>(b)?);
         let f = factors::<T>(&a);
         let lower = Triangle { left: true, lower: true, unit: true, transposed: false, conjugated: false };
-        Tensor::build::<T>(b.shape().into(), |x| {
+        Tensor::filled::<T>(b.shape().into(), |x| {
             each(x, n * k, |m, x| {
                 let packed = part(&f.packed, m, n * n);
                 for (row, &p) in x.chunks_exact_mut(k.max(1)).zip(part(&f.perms, m, n)) {

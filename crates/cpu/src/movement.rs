@@ -59,7 +59,7 @@ pub(crate) fn concatenate(axis: usize, dtype: DType) -> Kernel {
         let mut shape = Extents::from_slice(x[0].shape());
         shape[axis] = x.iter().map(|x| x.shape()[axis]).fold(0, usize::saturating_add);
         let (strides, mut at) = (row_major(&shape), 0);
-        let y = Tensor::build_bits::<W>(dtype, shape, |dst| {
+        let y = Tensor::filled_bits::<W>(dtype, shape, |dst| {
             for x in x.iter().filter(|x| x.numel() > 0) {
                 copy_region(dst, at, &strides, x.bits::<W>());
                 at += x.shape()[axis] * strides[axis] as usize;
@@ -89,10 +89,8 @@ pub(crate) fn pad(p: &Pad, dtype: DType) -> Kernel {
             first.push((low + from * step).max(0) as usize);
         }
         let strides = row_major(&shape);
-        let y = Tensor::build_bits::<W>(dtype, shape, |dst| {
-            if let Some(value) = value {
-                dst.fill(value.bits::<W>().get(&[]));
-            }
+        let y = Tensor::filled_bits::<W>(dtype, shape, |dst| {
+            dst.fill(value.map_or_else(W::default, |value| value.bits::<W>().get(&[])));
             if part.numel() > 0 {
                 let at = first.iter().zip(&strides).map(|(&i, &s)| i * s as usize).sum();
                 let steps: Strides = strides.iter().zip(&p.interior).map(|(&s, &i)| s * (i as isize + 1)).collect();
@@ -152,5 +150,5 @@ pub(crate) fn owned<W: Bits>(mut x: Tensor) -> Result<Tensor> {
     if x.exclusive_bits::<W>().is_some() {
         return Ok(x);
     }
-    Tensor::build_bits::<W>(x.dtype(), x.shape().into(), |dst| cotangent_kernels::copy::copy_into(dst, x.bits()))
+    Tensor::filled_bits::<W>(x.dtype(), x.shape().into(), |dst| cotangent_kernels::copy::copy_into(dst, x.bits()))
 }

@@ -47,7 +47,7 @@ fn permutation(keys: &[Tensor], axis: usize, down: bool) -> Result<Vec<usize>> {
 fn taken(x: &Tensor, positions: &[usize], axis: usize) -> Result<Tensor> {
     let shape = Extents::from_slice(x.shape());
     for_size!(x.dtype(), W => {
-        Tensor::build_bits::<W>(x.dtype(), shape, |dst| take_along_axis(dst, x.bits(), positions, axis))
+        Tensor::filled_bits::<W>(x.dtype(), shape, |dst| take_along_axis(dst, x.bits(), positions, axis))
     })
 }
 

@@ -139,6 +139,14 @@ impl Tensor {
         Ok(y)
     }
 
+    /// As [`Tensor::build_bits`], for a `fill` that writes every element.
+    pub(crate) fn filled_bits<W: Bits>(dtype: DType, shape: Extents, fill: impl FnOnce(&mut [W])) -> Result<Tensor> {
+        let n = volume(&shape)?;
+        let mut y = for_any!(dtype, T => Tensor::from_vec(shape, anything::<T>(n)?));
+        fill(y.exclusive_bits().expect("just made"));
+        Ok(y)
+    }
+
     /// A row-major tensor of zeros.
     pub(crate) fn zeros(dtype: DType, shape: Extents) -> Result<Tensor> {
         let n = volume(&shape)?;
@@ -302,11 +310,8 @@ impl Tensor {
         if self.is_dense() {
             return Ok(self);
         }
-        let shape = self.shape.clone();
-        let n = volume(&shape)?;
-        let mut y = for_any!(self.dtype(), T => Tensor::from_vec(shape, anything::<T>(n)?));
-        for_size!(self.dtype(), W => copy_on_threads(y.exclusive_bits::<W>().expect("just made"), self.bits()));
-        Ok(y)
+        let (dtype, shape) = (self.dtype(), self.shape.clone());
+        for_size!(dtype, W => Tensor::filled_bits::<W>(dtype, shape, |dst| copy_on_threads(dst, self.bits())))
     }
 
     /// The same elements next to each other in row-major order, in a buffer that may hold others too.
