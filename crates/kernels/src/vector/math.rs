@@ -223,15 +223,21 @@ fn quadrant<W: V>(x: W) -> (W, W, W) {
     (n, r, n.fma(c(W::E::MINUS_HALF_PI[2]), lost))
 }
 
+/// Sine and cosine, each in two parts, the first of which is the larger one.
 #[inline(always)]
-fn sin_cos_of<W: V>(r: W, low: W) -> (W, W) {
+fn sin_cos_parts<W: V>(r: W, low: W) -> ([W; 2], [W; 2]) {
     let z = r.mul(r);
-    let sin = r.add(z.mul(r).fma(poly(z, W::E::SIN), low));
     let half = z.mul(k(0.5));
     let w = k::<W>(1.0).sub(half);
     let lost = k::<W>(1.0).sub(w).sub(half);
-    let cos = w.add(lost.add(z.mul(z).mul(poly(z, W::E::COS)).sub(r.mul(low))));
-    (sin, cos)
+    let rest = lost.add(z.mul(z).mul(poly(z, W::E::COS)).sub(r.mul(low)));
+    ([r, z.mul(r).fma(poly(z, W::E::SIN), low)], [w, rest])
+}
+
+#[inline(always)]
+fn sin_cos_of<W: V>(r: W, low: W) -> (W, W) {
+    let (sin, cos) = sin_cos_parts(r, low);
+    (sin[0].add(sin[1]), cos[0].add(cos[1]))
 }
 
 /// Whether an integer is odd.
@@ -266,10 +272,18 @@ pub(super) fn cos<W: V>(x: W) -> W {
 #[inline(always)]
 pub(super) fn tan<W: V>(x: W) -> W {
     let (n, r, low) = quadrant(x);
-    let (sin, cos) = sin_cos_of(r, low);
+    let (sin, cos) = sin_cos_parts(r, low);
     let swap = odd(n);
-    let y = W::select(swap, cos, sin).div(W::select(swap, sin.neg(), cos));
-    W::select(x.abs().lt(c(W::E::TINY)), x, y)
+    let either = |a: W, b: W| W::select(swap, a, b);
+    let top = [either(cos[0], sin[0]), either(cos[1], sin[1])];
+    let bottom = [either(sin[0].neg(), cos[0]), either(sin[1].neg(), cos[1])];
+    // The quotient of two sums of two parts: that of their rounded values, and what it leaves.
+    let (a, b) = (top[0].add(top[1]), bottom[0].add(bottom[1]));
+    let (a_low, b_low) = (top[0].sub(a).add(top[1]), bottom[0].sub(b).add(bottom[1]));
+    let by = k::<W>(1.0).div(b);
+    let q = a.mul(by);
+    let left = q.neg().fma(b, a).add(q.neg().fma(b_low, a_low));
+    W::select(x.abs().lt(c(W::E::TINY)), x, left.fma(by, q))
 }
 
 /// Arguments whose quadrant needs more digits of π.
@@ -372,7 +386,7 @@ fn erfc_parts<W: V>(a: W, exact: bool) -> (W, W) {
     }
     let p_low = p.neg().fma(low, q.sub(p.sub(k(1.0))));
     let v = w.mul(g);
-    let g_low = t.fma(rest, first.sub(g));
+    let g_low = t.fma(rest, first.sub(g)).add(c(W::E::ERFC_LOW));
     let v_low = w.fma(g, v.neg()).add(w.fma(g_low, w_low.mul(g)));
     (n, p.fma(v, p_low.fma(v, p.mul(v_low))))
 }

@@ -86,6 +86,8 @@ pub(crate) trait Tables: Sized + 'static {
     const ERF: &'static [Self];
     /// `(x + a) e^(x²) erfc x` in `(x - a) / (x + a)`, from 0.45 to where erfc is 0.
     const ERFC: &'static [Self];
+    /// What the first of these leaves of the value at `a`.
+    const ERFC_LOW: Self;
     /// `(atan t - t) / t³` in `t²`, `|t| <= 7/16`.
     const ATAN: &'static [Self];
     /// `(asin x - x) / x³` in `x²`, `|x| <= 1/2`.
@@ -146,6 +148,7 @@ impl Tables for f32 {
         -0.00025502202,
         6.0644736e-05,
     ];
+    const ERFC_LOW: f32 = -8.0041286e-9;
     const ATAN: &[f32] = &[-0.33333334, 0.19999962, -0.14283377, 0.11057851, -0.085296124, 0.048164967];
     const ASIN: &[f32] = &[0.16666666, 0.075000964, 0.044598572, 0.03111137, 0.01709383, 0.03378981];
 }
@@ -270,6 +273,7 @@ impl Tables for f64 {
         1.762420412954001e-09,
         4.4771114563046153e-11,
     ];
+    const ERFC_LOW: f64 = 5.757254511326975e-17;
     const ATAN: &[f64] = &[
         -0.3333333333333333,
         0.19999999999999393,
