@@ -5,7 +5,7 @@ use cotangent_core::rewrite::simplify;
 use cotangent_core::transform::{AdContext, Session, grad};
 use cotangent_core::{Builder, DType, Dim, Emit, Env, Function, Type, Val};
 use cotangent_cpu::memory::memory;
-use cotangent_cpu::{Tensor, compile};
+use cotangent_cpu::{Executor, Tensor};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -44,7 +44,8 @@ fn peaks(f: Function) -> (usize, usize) {
     let f = Arc::new(f);
     let types: Vec<Type> = f.params().iter().map(|&p| f.ty(p).clone()).collect();
     let said = memory(&f, &types, &Env::default()).unwrap();
-    let program = compile(&f).unwrap();
+    // One thread: the others would keep memory of their own from the first run in which they take a part, whichever that is.
+    let program = Executor::new().with_threads(1).compile(&f).unwrap();
     let ones = |ty: &Type| {
         let shape = ty.shape.as_const().unwrap();
         let n: usize = shape.iter().product();
