@@ -53,6 +53,9 @@ impl BackwardOptions {
 /// Values by slot of one node.
 pub(super) type Slots = SmallVec<[(u32, Value); 1]>;
 
+/// Where a reverse pass begins: a node's index, a slot, and the cotangent.
+pub(super) type Seed<'t> = (u32, u32, &'t Tensor);
+
 /// A node of the part of a tape that something depends on.
 pub(super) struct Visit<'t> {
     pub node: &'t Arc<Node>,
@@ -186,8 +189,7 @@ pub(super) fn pull(
     let keep = options.keep_graph || track;
     let (part, at) = Part::of(rt, seeds.iter().map(|(e, _)| e))?;
     if !track && !rt.is_watched() {
-        let seeds: SmallVec<[(u32, u32, &Tensor); 1]> =
-            at.iter().zip(seeds).map(|(&i, (e, v))| (i, e.slot, &v.tensor)).collect();
+        let seeds: SmallVec<[Seed<'_>; 1]> = at.iter().zip(seeds).map(|(&i, (e, v))| (i, e.slot, &v.tensor)).collect();
         if let Some(whole) = rt.rules().whole(rt, &part, &seeds)
             && let Some(done) = whole.run(&part, &seeds, keep, sink)
         {

@@ -11,7 +11,7 @@
 //! ([`Plain`](cotangent_core::ops::Plain)), and whose rules write nothing that is decided while running. Every thread has
 //! the rules at hand that it used last, so it neither locks nor counts references to find one again.
 
-use super::backward::Part;
+use super::backward::{Part, Seed};
 use super::error;
 use super::exec::{Value, Values};
 use super::runtime::EagerRuntime;
@@ -224,11 +224,9 @@ impl Rules {
         table.ready.entry(hash).or_default().push(rule.clone());
         Some(rule)
     }
-}
 
-impl Rules {
     /// How a tape is pulled back at once, if one like it was seen before and it may be.
-    pub fn whole(&self, rt: &EagerRuntime, part: &Part<'_>, seeds: &[(u32, u32, &Tensor)]) -> Option<Arc<Whole>> {
+    pub fn whole(&self, rt: &EagerRuntime, part: &Part<'_>, seeds: &[Seed<'_>]) -> Option<Arc<Whole>> {
         let key = Key::of(part, seeds)?;
         let mut table = lock(&self.table);
         if let Some(whole) = table.wholes.get(&key.hash).and_then(|all| all.iter().find(|w| w.fits(&key))) {
@@ -258,15 +256,12 @@ impl Rule {
     }
 }
 
-/// Whether everything in a function can be made ready: nothing is decided while running, and nothing is told at once.
-fn is_steady(f: &Function) -> bool {
-    let steady = |op: &Op| op.regions().is_empty() && !matches!(op, Op::Guard(_));
-    !f.pending() && f.bound_syms().is_empty() && f.eqns().iter().all(|e| steady(&e.op))
-}
-
-/// The program of a function, if everything in it can be made ready.
+/// The program of a function, if everything in it can be made ready: nothing is decided while running, and nothing is told
+/// at once.
 pub(super) fn steady(rt: &EagerRuntime, f: Function) -> Option<Program> {
-    is_steady(&f).then(|| rt.compile(Arc::new(f)).ok())?
+    let ready = |op: &Op| op.regions().is_empty() && !matches!(op, Op::Guard(_));
+    let all = !f.pending() && f.bound_syms().is_empty() && f.eqns().iter().all(|e| ready(&e.op));
+    all.then(|| rt.compile(Arc::new(f)).ok())?
 }
 
 impl Ready {

@@ -74,7 +74,8 @@ pub struct EagerRuntime {
     caches: Mutex<ExtensionCaches>,
     rules: Rules,
     walks: Mutex<()>,
-    one: OnceLock<cotangent_cpu::Tensor>,
+    /// The number 1 in f64 and f32.
+    ones: [OnceLock<cotangent_cpu::Tensor>; 2],
     variables: Mutex<Vec<Weak<Node>>>,
     anomaly: AtomicBool,
     profiling: AtomicBool,
@@ -102,7 +103,7 @@ impl EagerRuntime {
             caches: Mutex::default(),
             rules: Rules::default(),
             walks: Mutex::default(),
-            one: OnceLock::new(),
+            ones: Default::default(),
             variables: Mutex::default(),
             anomaly: AtomicBool::new(false),
             profiling: AtomicBool::new(std::env::var_os(PROFILE_VARIABLE).is_some_and(|v| v != "0")),
@@ -185,10 +186,12 @@ impl EagerRuntime {
 
     /// The number 1: where most reverse passes begin.
     pub(super) fn one(&self, dtype: DType) -> cotangent_cpu::Tensor {
-        match dtype {
-            DType::F64 => self.one.get_or_init(|| number(dtype, 1.0)).clone(),
-            dtype => number(dtype, 1.0),
-        }
+        let kept = match dtype {
+            DType::F64 => &self.ones[0],
+            DType::F32 => &self.ones[1],
+            dtype => return number(dtype, 1.0),
+        };
+        kept.get_or_init(|| number(dtype, 1.0)).clone()
     }
 
     /// Held while nodes of the tape are marked.

@@ -5,9 +5,10 @@
 //! and if the same of them are still referred to from outside. The program is what the nodes' own programs do one after
 //! another, cotangents folded in the same order, so the bits are the same.
 
-use super::backward::{Part, Slots, Visit};
+use super::backward::{Part, Seed, Slots, Visit};
 use super::error::{Error, Result};
 use super::exec::Value;
+use super::rule::steady;
 use super::runtime::EagerRuntime;
 use super::tape::{Derivative, Kind, Node, Tape};
 use crate::tensor::Order;
@@ -60,7 +61,7 @@ fn kept<'t>(derivative: &Derivative, tape: &'t Tape) -> &'t [Tensor] {
 
 impl Key {
     /// `None` if the tape is pulled back node after node.
-    pub fn of(part: &Part<'_>, seeds: &[(u32, u32, &Tensor)]) -> Option<Key> {
+    pub fn of(part: &Part<'_>, seeds: &[Seed<'_>]) -> Option<Key> {
         if part.nodes.len() > NODES {
             return None;
         }
@@ -97,7 +98,7 @@ impl Whole {
     }
 
     /// The program for a tape.
-    pub fn new(rt: &EagerRuntime, part: &Part<'_>, seeds: &[(u32, u32, &Tensor)], key: Key) -> Whole {
+    pub fn new(rt: &EagerRuntime, part: &Part<'_>, seeds: &[Seed<'_>], key: Key) -> Whole {
         let derivatives = part.nodes.iter().filter_map(|visit| match &visit.node.kind {
             Kind::Op { derivative, .. } => Some(derivative.clone()),
             Kind::Leaf { .. } => None,
@@ -114,7 +115,7 @@ impl Whole {
     pub fn run(
         &self,
         part: &Part<'_>,
-        seeds: &[(u32, u32, &Tensor)],
+        seeds: &[Seed<'_>],
         keep: bool,
         sink: &mut dyn FnMut(&Arc<Node>, &Slots, bool),
     ) -> Option<Result<()>> {
@@ -123,10 +124,10 @@ impl Whole {
 }
 
 impl Ready {
-    fn new(rt: &EagerRuntime, part: &Part<'_>, seeds: &[(u32, u32, &Tensor)]) -> Option<Ready> {
+    fn new(rt: &EagerRuntime, part: &Part<'_>, seeds: &[Seed<'_>]) -> Option<Ready> {
         let b = Builder::new("backward", rt.session().clone());
         let mut pending: Vec<SmallVec<[(u32, Val); 1]>> = vec![SmallVec::new(); part.nodes.len()];
-        let add = |node: u32, slot: u32, v: Val, pending: &mut Vec<SmallVec<[(u32, Val); 1]>>| {
+        let add = |node: u32, slot: u32, v: Val, pending: &mut [SmallVec<[(u32, Val); 1]>]| {
             let slots = &mut pending[node as usize];
             match slots.iter_mut().find(|s| s.0 == slot) {
                 None => slots.push((slot, v)),
@@ -157,14 +158,14 @@ impl Ready {
             derivative
                 .pull(&b, &values, &slots, &mut |k, v| add(inputs[k], visit.node.inputs[k].slot, v, &mut pending))?;
         }
-        let program = super::rule::steady(rt, b.finish(&outputs).ok()?)?;
+        let program = steady(rt, b.finish(&outputs).ok()?)?;
         program.is_tiny().then_some(Ready { program, results })
     }
 
     fn run(
         &self,
         part: &Part<'_>,
-        seeds: &[(u32, u32, &Tensor)],
+        seeds: &[Seed<'_>],
         keep: bool,
         sink: &mut dyn FnMut(&Arc<Node>, &Slots, bool),
     ) -> Result<()> {
