@@ -5,15 +5,19 @@
 //! sign and payload of NaN: `x + 0` stays (it turns `-0` into `+0`), `x * 0` stays (NaN, infinity), sums are not
 //! reordered. `stop_gradient` and `checkpoint` stay, because a simplified function can be differentiated again.
 //! The seed of a derivative stays visible: a constant that was broadcast is not folded into what it multiplies.
+//!
+//! [`shifts`] finds what a derivative may hold fixed.
 
 mod algebra;
 mod cse;
 mod dce;
 mod fold;
 mod products;
+mod shifts;
 
 pub use dce::dce;
 pub(crate) use dce::dce_keeping;
+pub(crate) use shifts::cancelling;
 
 use crate::emit::Emit;
 use crate::graph::{Builder, Function};

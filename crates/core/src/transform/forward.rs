@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::graph::{Builder, Eqn, Function, Rename};
 use crate::ops::Op;
 use crate::primitive::{Jvp, Val};
-use crate::rewrite::dce;
+use crate::rewrite::{cancelling, dce};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -59,6 +59,7 @@ pub(super) fn forward_into(
         map[p.index()] = Some(a);
         tangents[p.index()] = seed[p.index()];
     }
+    let fixed = cancelling(f, &needed, |v| reached[v.index()]);
     let mut rename = Rename::default();
     for e in f.eqns().iter().filter(|e| e.results().any(|r| needed[r.index()])) {
         let x: Vec<Val> = f.operands(e).iter().map(|v| map[v.index()].expect("operands precede")).collect();
@@ -79,6 +80,10 @@ pub(super) fn forward_into(
         }
         for r in e.results() {
             tangents[r.index()] = add(tangents[r.index()], seed[r.index()]);
+            if tangents[r.index()].is_some() && fixed.contains(&r) {
+                tangents[r.index()] = None;
+                map[r.index()] = map[r.index()].map(|v| cx.stop_gradient(v));
+            }
         }
     }
     let outs = f.results().iter().map(|v| map[v.index()].unwrap_or(Val::POISON)).collect();

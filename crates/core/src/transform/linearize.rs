@@ -3,13 +3,15 @@
 //! ```text
 //! y = f(x)   =>   y, residuals  and  dy = sum over equations of (op'(x)) dx
 //! ```
-//! Only equations between `wrt` and the wanted results are looked at; the rest is copied as it is.
+//! Only equations between `wrt` and the wanted results are looked at; the rest is copied as it is. A shift that cancels
+//! ([`cancelling`]) is held fixed.
 
 use super::linear::{Lin, LinearProgram, Lv, Operand};
 use crate::emit::Emit;
 use crate::error::{Code, Error, Result};
 use crate::graph::{Def, Function, Rename};
 use crate::primitive::Val;
+use crate::rewrite::cancelling;
 use smallvec::SmallVec;
 use std::cell::RefCell;
 
@@ -49,6 +51,7 @@ pub fn linearize_into(
         map[p.index()] = Some(a);
         tangents[p.index()] = seed[p.index()];
     }
+    let fixed = cancelling(f, &needed, |v| reached[v.index()]);
     let mut rename = Rename::default();
     let mut x = SmallVec::<[Val; 8]>::new();
     let mut t = SmallVec::<[Option<Lv>; 8]>::new();
@@ -83,6 +86,10 @@ pub fn linearize_into(
         for r in e.results() {
             if let s @ Some(_) = seed[r.index()] {
                 tangents[r.index()] = lin.sum_opt(tangents[r.index()], s);
+            }
+            if tangents[r.index()].is_some() && fixed.contains(&r) {
+                tangents[r.index()] = None;
+                map[r.index()] = map[r.index()].map(|v| cx.stop_gradient(v));
             }
         }
     }

@@ -6,8 +6,8 @@
 //! jvp = replay of the linear program;  vjp = its transpose
 //! ```
 //!
-//! Nothing here names an operation, but the sum that merges fan-out and the zeros that it starts from
-//! ([`Session::sum`], [`Session::zeros`]).
+//! Nothing here names an operation, but the sum that merges fan-out, the zeros that it starts from ([`Session::sum`],
+//! [`Session::zeros`]), and the `stop_gradient` of a shift that cancels.
 
 mod batch;
 mod derive;
