@@ -7,6 +7,7 @@
 //! A result is written over an operand that dies here, if nothing reads the operand afterwards. Axes along which every
 //! operand repeats are computed once.
 
+use crate::across::Across;
 use crate::element::{Plain, for_any};
 use crate::elementwise::{Lowering, Typed};
 use crate::kernel::{Kernel, Operands, Results, Sizes};
@@ -192,15 +193,18 @@ impl Fused {
         if narrow {
             x = x.into_iter().map(|t| t.narrowed(|d| shape[d] != full[d])).collect();
         }
-        for t in &mut x {
-            if t.is_across() {
-                *t = regrained(t.clone())?;
-            }
-        }
         let n = volume(&shape)?;
         let (kept, gone) = shape.split_at(shape.len() - self.reduced);
         let (count, len) = (volume(kept)?, volume(gone)?);
         let by_rows = self.by_rows(len);
+        let mut across: SmallVec<[Option<Across>; 4]> = SmallVec::with_capacity(x.len());
+        for (t, o) in x.iter_mut().zip(&self.operands) {
+            let blocks = if by_rows && o.level == Level::Elements { Across::of(t) } else { None };
+            if blocks.is_none() && t.is_across() {
+                *t = regrained(t.clone())?;
+            }
+            across.push(blocks);
+        }
 
         let mut dying: SmallVec<[usize; 4]> = (0..x.len()).filter(|&i| x[i].exclusive_ptr().is_some()).collect();
         let mut memory: SmallVec<[Memory; 2]> = SmallVec::with_capacity(self.buffers.len());
@@ -223,7 +227,7 @@ impl Fused {
             Memory::Passing => None,
         });
         let whole = whole.collect();
-        let run = Run::new(self, &shape, count, len, &x, whole);
+        let run = Run::new(self, &shape, count, len, &x, across, whole);
         // SAFETY: operands address elements of their type for every index of the shape of their level; buffers hold a value
         // for every element, or row, of theirs; an operand that is written over is a whole buffer of its own, and `over`
         // says that nothing reads it afterwards.

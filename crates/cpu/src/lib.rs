@@ -18,6 +18,7 @@
 //! runtime gives the same bits, except where sums and products are folded in another (fixed) order, and where a function
 //! is [`cotangent_kernels::vector`]'s (within 2 units in the last place).
 
+mod across;
 mod buffers;
 mod contract;
 mod control;

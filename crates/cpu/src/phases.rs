@@ -5,6 +5,7 @@
 //! the next. Either way a row is folded from its pieces, so the bits are the same; where work is cut depends on
 //! the shape and the code.
 
+use crate::across::Across;
 use crate::fused::{Fused, Level, Phase, Place};
 use crate::tensor::{Extents, Fresh, Tensor, row_major};
 use cotangent_core::{DType, Result};
@@ -24,6 +25,9 @@ const LONG: usize = 4 * PIECE;
 /// Nanoseconds that a thread works on what it has claimed.
 const CLAIM: u64 = 20_000;
 
+/// Picoseconds to pack an element, about.
+const PACKING: u64 = 700;
+
 thread_local! {
     /// What passes from phase to phase.
     static PASSING: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
@@ -38,10 +42,14 @@ pub(crate) struct Run<'a> {
     count: usize,
     len: usize,
     operands: SmallVec<[*const u8; 4]>,
+    /// The operands, for those of which a block at a time is packed.
+    x: &'a [Tensor],
+    across: SmallVec<[Option<Across>; 4]>,
     /// Where each buffer is, if it is whole.
     whole: SmallVec<[Option<*mut u8>; 4]>,
-    /// Bytes of what passes for each element: in the buffers before each, and in all.
+    /// Bytes of what passes for each element: in the buffers, and operands that are packed, before each, and in all.
     before: SmallVec<[usize; 4]>,
+    before_operand: SmallVec<[usize; 4]>,
     passing: usize,
 }
 
@@ -72,6 +80,7 @@ impl<'a> Run<'a> {
         count: usize,
         len: usize,
         x: &'a [Tensor],
+        across: SmallVec<[Option<Across>; 4]>,
         whole: SmallVec<[Option<*mut u8>; 4]>,
     ) -> Run<'a> {
         let shape = &shape[..];
@@ -86,6 +95,7 @@ impl<'a> Run<'a> {
                 Level::Rows => (&shape[..rows.len()], &rows),
             };
             let strides = p.reads.iter().map(|place| match *place {
+                Place::Operand(i) if across[i].is_some() => &dense[..],
                 Place::Operand(i) => x[i].strides(),
                 Place::Buffer(b) if fused.buffers[b].level == p.level => &dense[..],
                 Place::Buffer(_) => &along[..],
@@ -98,8 +108,13 @@ impl<'a> Run<'a> {
             before.push(passing);
             passing += if whole.is_none() { b.dtype.size() } else { 0 };
         }
+        let mut before_operand = SmallVec::new();
+        for (t, across) in x.iter().zip(&across) {
+            before_operand.push(passing);
+            passing += across.map_or(0, |_| t.dtype().size());
+        }
         let operands = x.iter().map(Tensor::first_ptr).collect();
-        Run { fused, laid, count, len, operands, whole, before, passing }
+        Run { fused, laid, count, len, operands, x, across, whole, before, before_operand, passing }
     }
 
     /// Picoseconds of all phases for one row.
@@ -108,7 +123,8 @@ impl<'a> Run<'a> {
             p.cost.saturating_mul(if p.level == Level::Elements { self.len as u64 } else { 1 })
                 + p.folds.len() as u64 * fold_cost(self.len)
         };
-        self.fused.phases.iter().map(of).fold(0, u64::saturating_add).max(1)
+        let packed = self.packed().count() as u64 * PACKING * self.len as u64;
+        self.fused.phases.iter().map(of).fold(packed, u64::saturating_add).max(1)
     }
 
     /// All phases, block by block.
@@ -117,8 +133,13 @@ impl<'a> Run<'a> {
     /// Operands address elements of their types for every index of the shape of their level, whole buffers have room
     /// for all values of theirs, and only buffers that may be written over an operand overlap it.
     pub(crate) unsafe fn by_rows(&self) {
-        let simple = matches!(&self.fused.phases[..], [p] if p.folds.is_empty());
-        let grain = (BLOCK / self.len.max(1)).max(1);
+        let simple = matches!(&self.fused.phases[..], [p] if p.folds.is_empty()) && self.packed().next().is_none();
+        let mut grain = (BLOCK / self.len.max(1)).max(1);
+        // All that is packed has the same rows: those of the shape.
+        if let Some((_, across)) = self.packed().next() {
+            let block = across.block().div_ceil(self.len);
+            grain = (grain / block).max(1) * block;
+        }
         let cost = self.cost();
         // Rows that one claim takes: whole blocks.
         let claim = (CLAIM * 1000 / cost).min(self.count as u64) as usize;
@@ -131,6 +152,12 @@ impl<'a> Run<'a> {
                 for start in (c * claim..end).step_by(block) {
                     let rows = start..end.min(start + block);
                     memory.first = rows.start * self.len;
+                    for (i, across) in self.packed() {
+                        let (size, elements) = (self.x[i].dtype().size(), rows.start * self.len..rows.end * self.len);
+                        let to = self.at(Place::Operand(i), memory).wrapping_add(elements.start * size);
+                        // SAFETY: there is room for a block of what passes.
+                        unsafe { across.pack(&self.x[i], elements, to) };
+                    }
                     for (p, laid) in self.fused.phases.iter().zip(&self.laid) {
                         // SAFETY: the caller's promise, and there is room for a block of what passes.
                         unsafe {
@@ -141,6 +168,11 @@ impl<'a> Run<'a> {
                 }
             });
         });
+    }
+
+    /// The operands of which a block at a time is packed.
+    fn packed(&self) -> impl Iterator<Item = (usize, &Across)> {
+        self.across.iter().enumerate().filter_map(|(i, a)| Some((i, a.as_ref()?)))
     }
 
     fn elements_of(&self, p: &Phase, rows: &Range<usize>) -> Range<usize> {
@@ -216,12 +248,15 @@ impl<'a> Run<'a> {
 
     /// Where the first value of a place is, or would be.
     fn at(&self, place: Place, memory: Passing) -> *mut u8 {
+        let passing = |before: usize, size: usize| {
+            memory.data.wrapping_add(memory.room * before).wrapping_sub(memory.first * size)
+        };
         match place {
+            Place::Operand(i) if self.across[i].is_some() => passing(self.before_operand[i], self.x[i].dtype().size()),
             Place::Operand(i) => self.operands[i].cast_mut(),
-            Place::Buffer(b) => self.whole[b].unwrap_or_else(|| {
-                let first = memory.first * self.fused.buffers[b].dtype.size();
-                memory.data.wrapping_add(memory.room * self.before[b]).wrapping_sub(first)
-            }),
+            Place::Buffer(b) => {
+                self.whole[b].unwrap_or_else(|| passing(self.before[b], self.fused.buffers[b].dtype.size()))
+            }
         }
     }
 

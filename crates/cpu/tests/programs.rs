@@ -3,7 +3,7 @@
 mod common;
 
 use common::{build, check, numbers, run};
-use cotangent_core::ops::{Constant, Iota, Reduce, Reduction, Transpose};
+use cotangent_core::ops::{Comparison, Constant, Iota, Reduce, Reduction, Transpose};
 use cotangent_core::transform::{AdContext, grad};
 use cotangent_core::{Array, Code, DType, Dim, Emit, Function, Type, Val};
 use cotangent_cpu::compile;
@@ -78,6 +78,35 @@ fn runs_repeat_to_the_bit_whatever_the_layout() {
     let again = run(&f, &[x, y]);
     for ((a, b), c) in want.iter().zip(&views).zip(&again) {
         assert!(a.same_bits(b) && a.same_bits(c));
+    }
+}
+
+/// Blocks of rows, whole and not, of one matrix and of several, by elements of every size.
+#[test]
+fn operands_that_lie_across_have_the_bits_of_their_copies() {
+    type Body = fn(&dyn Emit, Val, Val) -> Vec<Val>;
+    let bodies: [Body; 3] = [
+        |cx, x, y| vec![cx.add(x, y), cx.mul(y, y)],
+        |cx, x, y| vec![cx.select(cx.compare(x, Comparison::Lt, y), x, y), cx.convert(y, DType::F64)],
+        |cx, x, y| {
+            let rows = sum(cx, cx.mul(x, y), &[cx.ty(x).rank() - 1], false);
+            vec![cx.mul(y, cx.broadcast_in_dim(rows, &cx.ty(x).shape, &(0..cx.ty(rows).rank()).collect::<Vec<_>>()))]
+        },
+    ];
+    let shapes: [&[usize]; 6] = [&[64, 64], &[257, 48], &[16, 300], &[3, 40, 33], &[2, 5, 17, 16], &[5, 600, 1100]];
+    for (shape, body) in shapes.into_iter().flat_map(|s| bodies.iter().map(move |b| (s, b))) {
+        let rank = shape.len();
+        let perm: Vec<usize> = (0..rank - 2).chain([rank - 1, rank - 2]).collect();
+        let turned: Vec<usize> = perm.iter().map(|&a| shape[a]).collect();
+        for dtype in [DType::F32, DType::F64, DType::BF16, DType::I64] {
+            let (x, y) = (numbers(dtype, shape, 1), numbers(dtype, &turned, 2));
+            let across = build(&[x.ty(), y.ty()], |cx, x| body(cx, x[0], cx.transpose(x[1], &perm)));
+            let plain = build(&[x.ty(), x.ty()], |cx, x| body(cx, x[0], x[1]));
+            let flip = build(&[y.ty()], |cx, x| vec![cx.transpose(x[0], &perm)]);
+            let copy = run(&flip, std::slice::from_ref(&y)).remove(0);
+            let (got, want) = (run(&across, &[x.clone(), y]), run(&plain, &[x, copy]));
+            assert!(got.iter().zip(&want).all(|(a, b)| a.same_bits(b)), "{dtype} {shape:?}");
+        }
     }
 }
 

@@ -6,6 +6,8 @@
 
 use crate::loops::{Axis, Loops, step};
 use crate::parallel::chunks;
+use crate::simd::prefetch;
+use crate::turn;
 use crate::view::{Run, View, check_bounds, row_major_stride};
 
 /// Writes the elements of `src` to `dst` in row-major order. O(n), and blocked where `src` is a transpose.
@@ -126,6 +128,16 @@ fn transpose<T: Copy, const TILE: usize>(dst: &mut [T], data: &[T], at: [usize; 
         for i in (0..inner.len).step_by(TILE) {
             let [d, s] = step(step(at, turned.strides, j), inner.strides, i);
             let (rows, cols) = (TILE.min(turned.len - j), TILE.min(inner.len - i));
+            if rows == TILE && cols == TILE && [inner.strides[0], turned.strides[1]] == [1, 1] {
+                let line = |c: usize| data[step([s], [inner.strides[1]], c)[0]..].first_chunk().expect("a full block");
+                let lines: [&[T; TILE]; TILE] = std::array::from_fn(line);
+                // What is read next lies a page or more away, where the processor does not look for it.
+                let next = inner.strides[1].wrapping_mul(TILE as isize);
+                lines.iter().for_each(|l| prefetch(l.as_ptr().wrapping_offset(next), size_of::<[T; TILE]>()));
+                if turn::block(&mut dst[..], d, turned.strides[0], &lines) {
+                    continue;
+                }
+            }
             for (c, s) in (0..cols).map(|c| (c, step([s], [inner.strides[1]], c)[0])) {
                 match turned.strides[1] {
                     1 if rows == TILE => {

@@ -44,6 +44,7 @@ pub mod sliding;
 pub mod sort;
 pub mod tile;
 pub mod tree;
+mod turn;
 pub mod twice;
 pub mod vector;
 pub mod view;

@@ -484,6 +484,8 @@ impl Block<'_, '_> {
                 asm.vector(whole(target.wide), target.float(0xc2), d, x, y, Some(p));
                 self.registers.define(id, d);
             }
+            Op::Same(a, b) => self.whole_compare(asm, id, [0x76, 0x29], a, b),
+            Op::Greater(a, b) => self.whole_compare(asm, id, [0x66, 0x37], a, b),
             Op::Both(a, b) => self.truths(asm, id, (0x41, 0x54), a, b),
             Op::Either(a, b) => self.truths(asm, id, (0x45, 0x56), a, b),
             Op::Not(a) => {
@@ -553,6 +555,17 @@ impl Block<'_, '_> {
         let (x, y) = (self.registers.register(asm, a), self.registers.operand(asm, b));
         self.registers.release(&[a, b]);
         let d = self.registers.take(asm, false);
+        target.vector(asm, i, d, x, y);
+        self.registers.define(id, d);
+    }
+
+    /// By the codes of 4 and of 8 bytes.
+    fn whole_compare(&mut self, asm: &mut Assembler, id: Id, codes: [u8; 2], a: Id, b: Id) {
+        let target = self.target();
+        let (x, y) = (self.registers.register(asm, a), self.registers.operand(asm, b));
+        self.registers.release(&[a, b]);
+        let d = self.registers.take(asm, target.wide);
+        let i = if target.double() { target.lanes_of(2, codes[1]) } else { target.lanes_of(1, codes[0]) };
         target.vector(asm, i, d, x, y);
         self.registers.define(id, d);
     }

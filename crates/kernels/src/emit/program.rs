@@ -107,6 +107,9 @@ pub(crate) enum Op {
     /// `±a b ± c`, rounded once: whether the product, and whether `c` is turned.
     Fma([bool; 2], Id, Id, Id),
     Compare(u8, Id, Id),
+    /// `a = b` and `a > b` of integers with a sign.
+    Same(Id, Id),
+    Greater(Id, Id),
     Both(Id, Id),
     Either(Id, Id),
     Not(Id),
@@ -118,7 +121,8 @@ impl Op {
         match *self {
             Op::Input(_) | Op::Constant(..) => smallvec![],
             Op::One(_, a) | Op::Not(a) => smallvec![a],
-            Op::Two(_, a, b) | Op::Compare(_, a, b) | Op::Both(a, b) | Op::Either(a, b) => smallvec![a, b],
+            Op::Two(_, a, b) | Op::Compare(_, a, b) => smallvec![a, b],
+            Op::Same(a, b) | Op::Greater(a, b) | Op::Both(a, b) | Op::Either(a, b) => smallvec![a, b],
             Op::Fma(_, a, b, c) | Op::Select(a, b, c) => smallvec![a, b, c],
         }
     }
@@ -239,6 +243,12 @@ impl Program {
             Some(_) => self.push(Op::Compare(p, a, b), Kind::Truth),
             None => self.fail(),
         }
+    }
+
+    /// `a = b` of integers, or `a > b`.
+    pub(super) fn whole_compare(&mut self, same: bool, a: Id, b: Id) -> Id {
+        let op = if same { Op::Same(a, b) } else { Op::Greater(a, b) };
+        if self.lanes(&[a, b]).is_some() { self.push(op, Kind::Truth) } else { self.fail() }
     }
 
     pub(super) fn both(&mut self, a: Id, b: Id) -> Id {

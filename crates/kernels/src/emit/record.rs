@@ -264,6 +264,24 @@ pub(crate) mod instruction {
     pub(crate) fn le(x: [Id; 3]) -> Id {
         with(|p| p.compare(predicate::LE, x[0], x[1]))
     }
+    pub(crate) fn whole_eq(x: [Id; 3]) -> Id {
+        with(|p| p.whole_compare(true, x[0], x[1]))
+    }
+    pub(crate) fn whole_ne(x: [Id; 3]) -> Id {
+        with(|p| {
+            let same = p.whole_compare(true, x[0], x[1]);
+            p.not(same)
+        })
+    }
+    pub(crate) fn whole_lt(x: [Id; 3]) -> Id {
+        with(|p| p.whole_compare(false, x[1], x[0]))
+    }
+    pub(crate) fn whole_le(x: [Id; 3]) -> Id {
+        with(|p| {
+            let greater = p.whole_compare(false, x[0], x[1]);
+            p.not(greater)
+        })
+    }
     pub(crate) fn both(x: [Id; 3]) -> Id {
         with(|p| p.both(x[0], x[1]))
     }

@@ -297,6 +297,10 @@ pub trait Integer:
     /// What a function writes down, if it can.
     #[doc(hidden)]
     fn record(f: Arithmetic) -> Option<Record>;
+
+    /// What a comparison writes down, if it can.
+    #[doc(hidden)]
+    fn record_comparison(c: Comparison) -> Option<Record>;
 }
 
 macro_rules! integers {
@@ -316,6 +320,17 @@ macro_rules! integers {
                 };
                 (size_of::<$t>() >= 4).then_some(record)
             }
+
+            fn record_comparison(c: Comparison) -> Option<Record> {
+                let record: Record = match c {
+                    Comparison::Eq => instruction::whole_eq,
+                    Comparison::Ne => instruction::whole_ne,
+                    Comparison::Lt => instruction::whole_lt,
+                    Comparison::Le => instruction::whole_le,
+                };
+                // The instructions compare numbers with a sign.
+                (size_of::<$t>() >= 4 && <$t>::MIN != 0).then_some(record)
+            }
         }
     )*};
 }
@@ -334,6 +349,10 @@ impl Integer for bool {
             Arithmetic::Mul | Arithmetic::Min | Arithmetic::And => instruction::both,
             Arithmetic::Sub | Arithmetic::Xor => instruction::unlike,
         })
+    }
+
+    fn record_comparison(_: Comparison) -> Option<Record> {
+        None
     }
 }
 
@@ -369,8 +388,12 @@ pub fn not() -> Kernel {
     map::<bool, bool, Invert>().recorded(instruction::not)
 }
 
-/// The kernel of a comparison.
-pub fn compare<T: Copy + PartialOrd>(c: Comparison) -> Kernel {
+/// The kernel of a comparison of integers.
+pub fn compare<T: Integer>(c: Comparison) -> Kernel {
+    Kernel { record: T::record_comparison(c), ..ordered::<T>(c) }
+}
+
+fn ordered<T: Copy + PartialOrd>(c: Comparison) -> Kernel {
     match c {
         Comparison::Eq => zip::<T, bool, Eq>(),
         Comparison::Ne => zip::<T, bool, Ne>(),
@@ -381,7 +404,7 @@ pub fn compare<T: Copy + PartialOrd>(c: Comparison) -> Kernel {
 
 /// The kernel of a comparison of floats.
 pub(super) fn comparison<T: Copy + PartialOrd>(c: Comparison) -> Kernel {
-    compare::<T>(c).recorded(match c {
+    ordered::<T>(c).recorded(match c {
         Comparison::Eq => instruction::eq,
         Comparison::Ne => instruction::ne,
         Comparison::Lt => instruction::lt,

@@ -55,10 +55,12 @@ trait Number: Float + Copy + PartialEq {
     /// Bits, one for all NaNs.
     fn bits(bytes: &[u8]) -> u64;
     fn bytes(self) -> Vec<u8>;
+    /// A comparison of the bits as integers with a sign.
+    fn compare_bits(c: Comparison) -> Kernel;
 }
 
 macro_rules! number {
-    ($t:ty, $bits:ty) => {
+    ($t:ty, $bits:ty, $signed:ty) => {
         impl Number for $t {
             const SIZE: usize = size_of::<$t>();
             fn any(random: &mut Random) -> $t {
@@ -76,6 +78,9 @@ macro_rules! number {
                 let x = <$t>::from_le_bytes(bytes.try_into().unwrap());
                 if x.is_nan() { 1 } else { x.to_bits().into() }
             }
+            fn compare_bits(c: Comparison) -> Kernel {
+                kernels::compare::<$signed>(c)
+            }
             fn bytes(self) -> Vec<u8> {
                 self.to_le_bytes().to_vec()
             }
@@ -83,8 +88,8 @@ macro_rules! number {
     };
 }
 
-number!(f32, u32);
-number!(f64, u64);
+number!(f32, u32, i32);
+number!(f64, u64, i64);
 
 /// A body of random instructions, and which inputs and outputs are truth values.
 fn random_body<T: Number>(random: &mut Random, steps: usize, functions: bool, level: Level) -> (Body, [Vec<bool>; 2]) {
@@ -126,7 +131,8 @@ fn random_body<T: Number>(random: &mut Random, steps: usize, functions: bool, le
             }
             6 | 7 => {
                 let c = [Comparison::Eq, Comparison::Ne, Comparison::Lt, Comparison::Le][random.below(4)];
-                truths.push(add(T::compare(c), 1, &x[..2]));
+                let kernel = if random.below(3) == 0 { T::compare_bits(c) } else { T::compare(c) };
+                truths.push(add(kernel, 1, &x[..2]));
             }
             _ if truths.is_empty() => {}
             8 => {
@@ -305,6 +311,32 @@ fn whole_arithmetic_gives_the_interpreters_bits() {
     for f in all {
         alone::<f32>(|_| kernels::integers::<i32>(f), 2, &format!("{f:?}"));
         alone::<f64>(|_| kernels::integers::<u64>(f), 2, &format!("{f:?}"));
+    }
+}
+
+#[test]
+fn whole_comparisons_give_the_interpreters_bits() {
+    fn of<T: Number>(c: Comparison) {
+        for level in levels() {
+            let mut b = Builder::new();
+            let (x, y) = (b.input(T::SIZE), b.input(T::SIZE));
+            // SAFETY: each kernel is one of T or of truth values, as its operands and its result are.
+            let z = unsafe {
+                let (m, same) = (b.step(T::compare_bits(c), 1, &[x, y], 0), b.step(T::compare_bits(c), 1, &[x, x], 0));
+                let z = b.step(kernels::select(T::SIZE), T::SIZE, &[m, x, y], 0);
+                let of_truth = b.step(T::of_truth(), T::SIZE, &[same], 0);
+                b.step(T::binary(Binary::Add, level), T::SIZE, &[z, of_truth], 0)
+            };
+            let body = b.finish(&[z]);
+            for n in [1, 7, 64, 2504] {
+                let kinds = [vec![false; 2], vec![false]];
+                assert!(compare::<T>(&body, &kinds, n, level, &mut Random(n as u64)), "{c:?} has code");
+            }
+        }
+    }
+    for c in [Comparison::Eq, Comparison::Ne, Comparison::Lt, Comparison::Le] {
+        of::<f32>(c);
+        of::<f64>(c);
     }
 }
 

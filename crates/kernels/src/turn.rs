@@ -1,0 +1,121 @@
+//! Square blocks of a transpose in registers: lines in, lines out.
+//!
+//! Elements are moved, not computed with: they are taken for integers of their size, so that every bit stays.
+
+/// Writes the transpose of `lines` to `dst`: element `c` of line `r` goes to `dst[at + c · stride + r]`. Whether it did; it
+/// does not for elements of other sizes than 4 and 8 bytes, blocks that do not fill registers, and on machines without
+/// them.
+///
+/// # Panics
+/// If an element would lie outside `dst`.
+#[inline]
+pub(crate) fn block<T: Copy, const N: usize>(dst: &mut [T], at: usize, stride: isize, lines: &[&[T; N]; N]) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if matches!(size_of::<T>(), 4 | 8) && N.is_multiple_of(32 / size_of::<T>()) && crate::simd::fused() {
+        let to: [*mut T; N] = std::array::from_fn(|c| {
+            let start = at.wrapping_add_signed(stride.wrapping_mul(c as isize));
+            dst[start..][..N].as_mut_ptr()
+        });
+        let from = lines.map(|l| l.as_ptr());
+        // SAFETY: this machine has the instructions; every line, in and out, has `N` elements of the size.
+        unsafe {
+            match size_of::<T>() {
+                4 => x86::words(&from.map(|p| p.cast()), &to.map(|p| p.cast())),
+                _ => x86::doubles(&from.map(|p| p.cast()), &to.map(|p| p.cast())),
+            }
+        }
+        return true;
+    }
+    let _ = (dst, at, stride, lines);
+    false
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    /// Elements of 8 bytes, four by four.
+    ///
+    /// # Safety
+    /// Each pointer is valid for `N` elements, a multiple of 4; `to` overlap nothing.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn doubles<const N: usize>(from: &[*const u64; N], to: &[*mut u64; N]) {
+        for c in (0..N).step_by(4) {
+            for r in (0..N).step_by(4) {
+                // SAFETY: four elements from `c` on of four lines, and to `r` on of four others.
+                unsafe {
+                    let x: [__m256i; 4] = std::array::from_fn(|k| _mm256_loadu_si256(from[r + k].add(c).cast()));
+                    let low = [_mm256_unpacklo_epi64(x[0], x[1]), _mm256_unpacklo_epi64(x[2], x[3])];
+                    let high = [_mm256_unpackhi_epi64(x[0], x[1]), _mm256_unpackhi_epi64(x[2], x[3])];
+                    let y = [
+                        _mm256_permute2x128_si256::<0x20>(low[0], low[1]),
+                        _mm256_permute2x128_si256::<0x20>(high[0], high[1]),
+                        _mm256_permute2x128_si256::<0x31>(low[0], low[1]),
+                        _mm256_permute2x128_si256::<0x31>(high[0], high[1]),
+                    ];
+                    (0..4).for_each(|k| _mm256_storeu_si256(to[c + k].add(r).cast(), y[k]));
+                }
+            }
+        }
+    }
+
+    /// Elements of 4 bytes, eight by eight.
+    ///
+    /// # Safety
+    /// Each pointer is valid for `N` elements, a multiple of 8; `to` overlap nothing.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn words<const N: usize>(from: &[*const u32; N], to: &[*mut u32; N]) {
+        for c in (0..N).step_by(8) {
+            for r in (0..N).step_by(8) {
+                // SAFETY: eight elements from `c` on of eight lines, and to `r` on of eight others.
+                unsafe {
+                    let x: [__m256i; 8] = std::array::from_fn(|k| _mm256_loadu_si256(from[r + k].add(c).cast()));
+                    // Of lines k .. k + 4: the elements 2h and 2h + 1 of each half, line by line.
+                    let quad = |k: usize| {
+                        let low = [_mm256_unpacklo_epi32(x[k], x[k + 1]), _mm256_unpacklo_epi32(x[k + 2], x[k + 3])];
+                        let high = [_mm256_unpackhi_epi32(x[k], x[k + 1]), _mm256_unpackhi_epi32(x[k + 2], x[k + 3])];
+                        [
+                            _mm256_unpacklo_epi64(low[0], low[1]),
+                            _mm256_unpackhi_epi64(low[0], low[1]),
+                            _mm256_unpacklo_epi64(high[0], high[1]),
+                            _mm256_unpackhi_epi64(high[0], high[1]),
+                        ]
+                    };
+                    let (a, b) = (quad(0), quad(4));
+                    for k in 0..4 {
+                        let y = _mm256_permute2x128_si256::<0x20>(a[k], b[k]);
+                        _mm256_storeu_si256(to[c + k].add(r).cast(), y);
+                        let y = _mm256_permute2x128_si256::<0x31>(a[k], b[k]);
+                        _mm256_storeu_si256(to[c + k + 4].add(r).cast(), y);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_element_comes_to_its_place() {
+        fn of<T: Copy + PartialEq + std::fmt::Debug, const N: usize>(number: fn(usize) -> T) {
+            let from: Vec<T> = (0..N * N).map(number).collect();
+            let lines: [&[T; N]; N] = std::array::from_fn(|r| from[r * N..].first_chunk().unwrap());
+            let stride = N + 3;
+            let mut dst = vec![number(0); stride * N + 1];
+            if !block(&mut dst, 1, stride as isize, &lines) {
+                return;
+            }
+            for (r, c) in (0..N).flat_map(|r| (0..N).map(move |c| (r, c))) {
+                assert_eq!(dst[1 + c * stride + r], from[r * N + c], "line {r}, element {c}");
+            }
+        }
+        of::<u32, 8>(|i| i as u32);
+        of::<u32, 16>(|i| i as u32);
+        of::<u64, 8>(|i| i as u64);
+        of::<f64, 16>(|i| i as f64);
+        assert!(!block(&mut [0u8; 64], 0, 8, &[&[0; 8]; 8]));
+    }
+}
