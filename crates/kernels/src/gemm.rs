@@ -7,7 +7,7 @@
 //! of vector instructions, nor the number of threads. A complex block is four real ones, `(Σ re re - Σ im im, Σ re im + Σ im re)`. `f16` and `bf16`
 //! are products in f32, rounded once. Integers wrap; `bool` is or of ands.
 //!
-//! `micro` holds the kernels, `blocks` the loops around them and `pack` the order in which they read.
+//! `micro` and `vector` hold the kernels, `blocks` the loops around them and `pack` the order in which they read.
 
 mod blocks;
 mod lanes;
@@ -15,6 +15,7 @@ mod micro;
 mod pack;
 #[cfg(test)]
 mod tests;
+mod vector;
 
 use crate::copy::copy_into;
 use crate::element::Number;
@@ -25,6 +26,7 @@ use crate::view::{View, volume};
 use blocks::Strided;
 use half::{bf16, f16};
 use num_complex::Complex;
+use smallvec::SmallVec;
 
 /// Products over the leading axes of `a[.., m, k]` and `b[.., k, n]`, written to `c[.., m, n]` in row-major order.
 ///
@@ -65,29 +67,27 @@ pub fn gemm<T: Gemm>(c: &mut [T], a: View<T>, b: View<T>) {
         }
         return T::product(c, tall, Matrix::of(b, k, n, b.offset()));
     }
+    let mut starts = SmallVec::<[[usize; 2]; 4]>::new();
+    loops.in_order([a.offset(), b.offset()], |start, _| starts.push(start));
+    // Products from the `i`-th on: from each start so many, in steps.
+    let some = |mut i: usize, mut c: &mut [T]| {
+        while !c.is_empty() {
+            let ([at, bt], within) = (starts[i / len], i % len);
+            let (now, rest) = c.split_at_mut((len - within).saturating_mul(size).min(c.len()));
+            let a = Matrix::of(a, m, k, at.wrapping_add_signed(within as isize * sa));
+            let b = Matrix::of(b, k, n, bt.wrapping_add_signed(within as isize * sb));
+            (i, c) = (i + len - within, rest);
+            T::products(now, a, b, [sa, sb]);
+        }
+    };
     let one = blocks::nanos::<T>([m, k, n]);
     let all = one.saturating_mul(count as u64);
-    if all >= blocks::SHARED && parallel::threads() > 1 && (count >= MANY || one < blocks::SHARED) {
-        let mut starts = Vec::with_capacity(count);
-        loops.in_order([a.offset(), b.offset()], |[at, bt], len| {
-            starts.extend((0..len as isize).map(|i| [at.wrapping_add_signed(i * sa), bt.wrapping_add_signed(i * sb)]));
-        });
-        // Chunks of some ten microseconds.
-        let each = (blocks::SHARED / (2 * one.max(1))).clamp(1, count as u64) as usize;
-        return parallel::chunks(c, each * size, all, |chunk, part| {
-            for (c, &[at, bt]) in part.chunks_exact_mut(size).zip(&starts[chunk * each..]) {
-                T::product(c, Matrix::of(a, m, k, at), Matrix::of(b, k, n, bt));
-            }
-        });
+    if all < blocks::SHARED || parallel::threads() == 1 || (count < MANY && one >= blocks::SHARED) {
+        return some(0, c);
     }
-    let mut blocks = c.chunks_exact_mut(size);
-    loops.in_order([a.offset(), b.offset()], |[at, bt], len| {
-        for (i, c) in (0..len as isize).zip(&mut blocks) {
-            let a = Matrix::of(a, m, k, at.wrapping_add_signed(i * sa));
-            let b = Matrix::of(b, k, n, bt.wrapping_add_signed(i * sb));
-            T::product(c, a, b);
-        }
-    });
+    // Chunks of some ten microseconds.
+    let each = (blocks::SHARED / (2 * one.max(1))).clamp(1, count as u64) as usize;
+    parallel::chunks(c, each * size, all, |chunk, part| some(chunk * each, part));
 }
 
 /// With fewer products in a batch each is cut, if it is large.
@@ -119,6 +119,11 @@ impl<'a, T: Copy> Matrix<'a, T> {
         Matrix { data, offset: 0, rows, cols, row_stride: cols as isize, col_stride: 1 }
     }
 
+    /// The matrix so many elements further.
+    fn moved(self, by: isize) -> Self {
+        Matrix { offset: self.offset.wrapping_add_signed(by), ..self }
+    }
+
     fn pointer(&self) -> *const T {
         self.data[self.offset..].as_ptr()
     }
@@ -136,13 +141,23 @@ impl<'a, T: Copy> Matrix<'a, T> {
 pub trait Gemm: Number + Send + Sync {
     /// `c = a b` for non-empty matrices, `c` row-major.
     fn product(c: &mut [Self], a: Matrix<Self>, b: Matrix<Self>);
+
+    /// As many products as there are in `c`, of matrices that lie `steps` apart, from these on.
+    fn products(c: &mut [Self], a: Matrix<Self>, b: Matrix<Self>, steps: [isize; 2]) {
+        for (i, c) in (0..).zip(c.chunks_exact_mut(a.rows * b.cols)) {
+            Self::product(c, a.moved(i * steps[0]), b.moved(i * steps[1]));
+        }
+    }
 }
 
 macro_rules! through_blocks {
     ($($t:ty)*) => {$(
         impl Gemm for $t {
             fn product(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>) {
-                at_level(Level::chosen(), c, a, b);
+                at_level(Level::chosen(), c, a, b, [0; 2]);
+            }
+            fn products(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>, steps: [isize; 2]) {
+                at_level(Level::chosen(), c, a, b, steps);
             }
         }
     )*};
@@ -150,19 +165,19 @@ macro_rules! through_blocks {
 
 through_blocks!(f32 f64 Complex<f32> Complex<f64>);
 
-/// `c = a b` with the vectors of a level.
-fn at_level<T: blocks::Parts>(level: Level, c: &mut [T], a: Matrix<T>, b: Matrix<T>) {
+/// As [`Gemm::products`], with the vectors of a level.
+fn at_level<T: blocks::Parts>(level: Level, c: &mut [T], a: Matrix<T>, b: Matrix<T>, steps: [isize; 2]) {
     let (m, k, n) = (a.rows, a.cols, b.cols);
-    assert!(k == b.rows && k > 0 && c.len() == m * n, "sizes of a product");
-    if c.is_empty() {
-        return;
-    }
+    let size = m * n;
+    assert!(k == b.rows && k > 0 && size > 0 && c.len() % size == 0, "sizes of products");
+    let count = c.len() / size;
     let strided = |x: Matrix<T>| Strided { at: x.pointer(), row: x.row_stride, col: x.col_stride };
-    let (a, b) = (strided(a), strided(b));
+    let operands = [strided(a), strided(b)];
     let c = Strided { at: c.as_mut_ptr(), row: n as isize, col: 1 };
-    // SAFETY: A and B address only elements of their slices (the invariant of `Matrix`), C is the row-major m by n matrix
-    // that fills its slice, which nothing else refers to, and levels come from `Level::chosen` or `available`.
-    unsafe { blocks::product(level, [m, k, n], c, a, b) }
+    // SAFETY: A and B address only elements of their slices (the invariant of `Matrix`, and of views for the products that
+    // follow), C is the row-major m by n matrices that fill its slice, which nothing else refers to, and levels come from
+    // `Level::chosen` or `available`.
+    unsafe { blocks::products(level, [m, k, n], count, c, operands, steps) }
 }
 
 macro_rules! through_f32 {

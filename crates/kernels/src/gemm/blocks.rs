@@ -3,8 +3,9 @@
 //! The choice of path, of blocks and of packing depends on shapes and strides, and changes no bit: every path computes
 //! the chain that [`micro`](super::micro) states for each block of [`DEPTH`] and adds the blocks in ascending order.
 
-use super::micro::{Kernels, LONG, Real, Tile, VECTORS};
+use super::micro::{Kernels, Micro, Real, Tile, VECTORS};
 use super::pack::{Lines, pack, with_room};
+use super::vector::{Row, Times};
 use crate::element::Number;
 use crate::parallel::{Shared, parallel, threads};
 use crate::simd::Level;
@@ -70,54 +71,49 @@ impl<P> Strided<P> {
     }
 }
 
-/// `C = A B` of `m` by `k` and `k` by `n`, none of them 0.
+/// `count` products `C = A B` of `m` by `k` and `k` by `n`, none of them 0: those of A and of B lie so far apart, those of C
+/// follow each other.
 ///
 /// # Safety
 /// A and B are valid for reading, C for writing, at every index, and C overlaps neither. The level is there.
-pub(super) unsafe fn product<E: Parts>(
+pub(super) unsafe fn products<E: Parts>(
     level: Level,
     [m, k, n]: [usize; 3],
+    count: usize,
     c: Strided<*mut E>,
-    a: Strided<*const E>,
-    b: Strided<*const E>,
+    [a, b]: [Strided<*const E>; 2],
+    [mut step_a, mut step_b]: [isize; 2],
 ) {
     let kernels = E::Part::kernels(level);
     let lanes = kernels.lanes / E::PARTS;
     // Lanes along the rows of C where there are too few columns to fill them: the transposed product.
     let turned = n < m && (n == 1 || n * 4 <= lanes || (a.row == 1 && n * 2 <= lanes));
-    let (sizes, c, a, b) = match turned {
-        true => ([n, k, m], c.transposed(), b.transposed(), a.transposed()),
-        false => ([m, k, n], c, a, b),
+    let mut x = match turned {
+        true => {
+            (step_a, step_b) = (step_b, step_a);
+            Product { level, kernels, sizes: [n, k, m], c: c.transposed(), a: b.transposed(), b: a.transposed() }
+        }
+        false => Product { level, kernels, sizes: [m, k, n], c, a, b },
     };
-    let x = Product { level, kernels, sizes, c, a, b };
-    let [m, k, n] = sizes;
-    if E::PARTS == 1 && m <= kernels.rows && n <= VECTORS * lanes && k <= DEPTH && b.col == 1 {
-        // SAFETY: as stated.
-        return unsafe { x.one(m, k, n) };
+    // SAFETY: as stated, for one product after another.
+    unsafe {
+        if let Some((micro, mut tile)) = x.one() {
+            let parts = E::PARTS as isize;
+            for _ in 0..count {
+                micro(&tile);
+                tile.a = tile.a.wrapping_offset(step_a * parts);
+                tile.b = tile.b.wrapping_offset(step_b * parts);
+                tile.c = tile.c.wrapping_add(m * n * E::PARTS);
+            }
+            return;
+        }
+        for _ in 0..count {
+            x.on_threads();
+            x.a.at = x.a.at.wrapping_offset(step_a);
+            x.b.at = x.b.at.wrapping_offset(step_b);
+            x.c.at = x.c.at.wrapping_add(m * n);
+        }
     }
-    let nanos = nanos::<E>(sizes);
-    if nanos < SHARED || threads() == 1 {
-        // SAFETY: as stated.
-        return unsafe { x.on_one_thread() };
-    }
-    let mut chunk = [CHUNK[0], CHUNK[1] * lanes];
-    if m.div_ceil(chunk[0]) * n.div_ceil(chunk[1]) < ENOUGH {
-        chunk = [SMALL_CHUNK[0], SMALL_CHUNK[1] * lanes];
-    }
-    // Evenly cut, in whole panels.
-    let chunk = [even(m, chunk[0], kernels.rows), even(n, chunk[1], VECTORS * lanes)];
-    let (down, across) = (m.div_ceil(chunk[0]), n.div_ceil(chunk[1]));
-    let [pc, pa, pb] = [c.at, a.at.cast_mut(), b.at.cast_mut()].map(Shared);
-    parallel(down * across, nanos, |piece| {
-        let (i, j) = (piece / across * chunk[0], piece % across * chunk[1]);
-        let sizes = [chunk[0].min(m - i), k, chunk[1].min(n - j)];
-        let [i, j] = [i as isize, j as isize];
-        let c = Strided { at: pc.get().wrapping_offset(i * c.row + j * c.col), row: c.row, col: c.col };
-        let a = Strided { at: pa.get().cast_const().wrapping_offset(i * a.row), row: a.row, col: a.col };
-        let b = Strided { at: pb.get().cast_const().wrapping_offset(j * b.col), row: b.row, col: b.col };
-        // SAFETY: these rows and columns exist, and no two pieces have an element of C in common.
-        unsafe { Product { level, kernels, sizes, c, a, b }.on_one_thread() }
-    });
 }
 
 /// Nanoseconds below which a product is not cut.
@@ -175,16 +171,48 @@ fn panels(count: usize) -> impl Iterator<Item = (usize, usize)> {
 }
 
 impl<E: Parts> Product<E> {
+    /// As [`products`], for one.
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn on_threads(&self) {
+        let Product { level, kernels, sizes: [m, k, n], c, a, b } = *self;
+        let lanes = kernels.lanes / E::PARTS;
+        let nanos = nanos::<E>(self.sizes);
+        if nanos < SHARED || threads() == 1 {
+            // SAFETY: as stated.
+            return unsafe { self.on_one_thread() };
+        }
+        let mut chunk = [CHUNK[0], CHUNK[1] * lanes];
+        if m.div_ceil(chunk[0]) * n.div_ceil(chunk[1]) < ENOUGH {
+            chunk = [SMALL_CHUNK[0], SMALL_CHUNK[1] * lanes];
+        }
+        // Evenly cut, in whole panels.
+        let chunk = [even(m, chunk[0], kernels.rows), even(n, chunk[1], VECTORS * lanes)];
+        let (down, across) = (m.div_ceil(chunk[0]), n.div_ceil(chunk[1]));
+        let [pc, pa, pb] = [c.at, a.at.cast_mut(), b.at.cast_mut()].map(Shared);
+        parallel(down * across, nanos, |piece| {
+            let (i, j) = (piece / across * chunk[0], piece % across * chunk[1]);
+            let sizes = [chunk[0].min(m - i), k, chunk[1].min(n - j)];
+            let [i, j] = [i as isize, j as isize];
+            let c = Strided { at: pc.get().wrapping_offset(i * c.row + j * c.col), row: c.row, col: c.col };
+            let a = Strided { at: pa.get().cast_const().wrapping_offset(i * a.row), row: a.row, col: a.col };
+            let b = Strided { at: pb.get().cast_const().wrapping_offset(j * b.col), row: b.row, col: b.col };
+            // SAFETY: these rows and columns exist, and no two pieces have an element of C in common.
+            unsafe { Product { level, kernels, sizes, c, a, b }.on_one_thread() }
+        });
+    }
+
     /// By the path that suits.
     ///
     /// # Safety
-    /// As [`product`].
+    /// As [`products`].
     unsafe fn on_one_thread(&self) {
         // SAFETY: as stated.
         unsafe {
-            match self.sizes[0] == 1 && E::PARTS == 1 {
-                true if self.b.col == 1 && self.c.col == 1 => self.row(),
-                true if self.b.row == 1 => self.dots(),
+            match self.sizes[0] == 1 && self.c.col == 1 {
+                true if self.b.col == 1 => self.row(self.kernels.down[E::PARTS - 1], self.b.row),
+                true if self.b.row == 1 => self.row(self.kernels.across[E::PARTS - 1], self.b.col),
                 _ => self.blocks(),
             }
         }
@@ -210,80 +238,51 @@ impl<E: Parts> Product<E> {
         }
     }
 
-    /// A product that is one tile of matrices as they lie.
-    ///
-    /// # Safety
-    /// As [`product`].
-    unsafe fn one(&self, m: usize, k: usize, n: usize) {
-        let lanes = self.kernels.lanes;
-        let wide = 1 + usize::from(n > lanes) + usize::from(n > 2 * lanes);
-        let tile = Tile { rows: m, last: n - (wide - 1) * lanes, ..self.tile(0, 0, 0, k) };
-        // SAFETY: as stated.
-        unsafe { self.kernels.direct[wide - 1][m - 1](&tile) }
+    /// The kernel of a product that is one tile of matrices as they lie.
+    fn one(&self) -> Option<(Micro<E::Part>, Tile<E::Part>)> {
+        let ([m, k, n], lanes) = (self.sizes, self.kernels.lanes);
+        let [rows, width] = [m * E::PARTS, n * E::PARTS];
+        if rows > self.kernels.rows || width > VECTORS * lanes || k > DEPTH || self.b.col != 1 {
+            return None;
+        }
+        let wide = 1 + usize::from(width > lanes) + usize::from(width > 2 * lanes);
+        let tile = Tile { rows, last: width - (wide - 1) * lanes, ..self.tile(0, 0, 0, k) };
+        Some((self.kernels.direct[E::PARTS - 1][wide - 1][m - 1], tile))
     }
 
-    /// One row times a matrix whose rows are adjacent.
+    /// One row times a matrix, by a kernel that reads such as are `stride` apart.
     ///
     /// # Safety
-    /// As [`product`].
-    unsafe fn row(&self) {
-        let [_, k, n] = self.sizes;
-        let lanes = self.kernels.lanes;
-        let long = n - n % (LONG * lanes);
-        for p in (0..k).step_by(DEPTH) {
-            let depth = DEPTH.min(k - p);
-            for j in (0..long).step_by(LONG * lanes) {
-                // SAFETY: these columns exist.
-                unsafe { (self.kernels.long)(&Tile { last: lanes, ..self.tile(0, j, p, depth) }) };
-            }
-            for (v, wide) in panels(ceil(n - long, lanes)) {
-                let j = long + v * lanes;
-                let last = (n - j - (wide - 1) * lanes).min(lanes);
-                // SAFETY: these columns exist.
-                unsafe { self.kernels.direct[wide - 1][0](&Tile { last, ..self.tile(0, j, p, depth) }) };
-            }
+    /// As [`products`].
+    unsafe fn row(&self, times: Times<E::Part>, stride: isize) {
+        let [_, steps, count] = self.sizes;
+        let (b, y) = (self.b.at.cast(), self.c.at.cast());
+        let row = |x: *const E| Row { steps, x: x.cast(), b, stride: stride * E::PARTS as isize, y, count };
+        if self.a.col == 1 {
+            // SAFETY: as stated.
+            return unsafe { times(&row(self.a.at)) };
         }
-    }
-
-    /// One row times a matrix whose columns are adjacent.
-    ///
-    /// # Safety
-    /// As [`product`].
-    unsafe fn dots(&self) {
-        let [_, k, n] = self.sizes;
-        // Four blocks are turned at a time.
-        let many = 4 * self.kernels.side;
-        for p in (0..k).step_by(DEPTH) {
-            let depth = DEPTH.min(k - p);
-            for j in (0..n).step_by(many) {
-                let t = self.tile(0, j, p, depth);
-                let rows = many.min(n - j);
-                // SAFETY: these columns exist; as rows they are the matrix that the kernel reads.
-                unsafe {
-                    (self.kernels.dots)(&Tile {
-                        a: t.b,
-                        a_row: self.b.col,
-                        b: t.a,
-                        b_row: self.a.col,
-                        c_row: self.c.col,
-                        rows,
-                        ..t
-                    });
-                }
+        with_room(steps * size_of::<E>(), |room| {
+            let (room, lines) =
+                (room.cast::<E>(), Lines { from: self.a.at, lane: 0, step: self.a.col, count: 1, depth: steps });
+            // SAFETY: as stated, and there is room for the row.
+            unsafe {
+                pack(self.level, room, 1, lines);
+                times(&row(room));
             }
-        }
+        });
     }
 
     /// Blocks of any operands.
     ///
     /// # Safety
-    /// As [`product`].
+    /// As [`products`].
     unsafe fn blocks(&self) {
         let [m, k, n] = self.sizes;
         let (lanes, rows) = (self.kernels.lanes / E::PARTS, self.kernels.rows / E::PARTS);
         let (vectors, tiles) = (ceil(n, lanes), ceil(m, rows));
         let pack_b = self.b.col != 1 || tiles > FEW_ROWS;
-        let pack_a = E::PARTS == 2 || vectors > FEW_VECTORS;
+        let pack_a = vectors > FEW_VECTORS;
         let wide = if pack_b && vectors > WIDE { even(vectors, WIDE, VECTORS) } else { vectors };
         let high = if pack_a { tiles.min(HIGH) } else { tiles };
         let depth = k.min(DEPTH);
@@ -305,7 +304,7 @@ impl<E: Parts> Product<E> {
     /// Blocks of so many rows and columns, packed where there is room.
     ///
     /// # Safety
-    /// As [`product`]; the rooms are for a block each.
+    /// As [`products`]; the rooms are for a block each.
     unsafe fn each_block(&self, [high, wide]: [usize; 2], room_a: Option<*mut E>, room_b: Option<*mut E>) {
         let [m, k, n] = self.sizes;
         let (lanes, rows) = (self.kernels.lanes / E::PARTS, self.kernels.rows / E::PARTS);
@@ -346,7 +345,7 @@ impl<E: Parts> Product<E> {
     /// The tiles of one row of tiles.
     ///
     /// # Safety
-    /// As [`product`]; what is packed has these rows and columns.
+    /// As [`products`]; what is packed has these rows and columns.
     unsafe fn tiles(
         &self,
         part: Range<usize>,
@@ -368,13 +367,10 @@ impl<E: Parts> Product<E> {
                 tile.b_row = (many * lanes) as isize;
             }
             let micro = match a {
-                None => self.kernels.direct[many - 1][rows - 1],
+                None => self.kernels.direct[E::PARTS - 1][many - 1][part.len() - 1],
                 Some(panel) => {
                     tile.a = panel.cast();
-                    match E::PARTS {
-                        1 => self.kernels.packed[many - 1][half],
-                        _ => self.kernels.complex[many - 1][half],
-                    }
+                    self.kernels.packed[E::PARTS - 1][many - 1][half]
                 }
             };
             // SAFETY: as stated.

@@ -40,13 +40,16 @@ pub(super) trait Lanes: Copy {
     fn times_i(self) -> Self;
 }
 
-/// A vector that can read a square block of a matrix by columns.
+/// A vector that can read a block of a matrix by columns, of numbers of `W` floats.
 pub(super) trait Turn: Lanes {
-    /// Row `c` of the result is column `c` of the `N` by `N` block whose rows are `stride` apart.
+    /// Row `c` of the result is column `c` of the `S` by `S` block whose rows are `stride` floats apart; `S · W` is `N`.
     ///
     /// # Safety
-    /// `p + r · stride` is valid for reading `N` elements for every `r` below `N`.
-    unsafe fn columns<const N: usize>(p: *const Self::E, stride: isize) -> [Self; N];
+    /// `p + r · stride` is valid for reading `N` elements for every `r` below `S`.
+    unsafe fn columns<const S: usize, const W: usize>(p: *const Self::E, stride: isize) -> [Self; S];
+
+    /// The first, second, .. floats of numbers, each in all places of its number.
+    fn parts<const W: usize>(self) -> [Self; W];
 }
 
 macro_rules! portable {
@@ -108,14 +111,18 @@ macro_rules! portable {
 
         impl Turn for [$t; $n] {
             #[inline(always)]
-            unsafe fn columns<const N: usize>(p: *const $t, stride: isize) -> [Self; N] {
-                let mut out = [[0.0; $n]; N];
+            unsafe fn columns<const S: usize, const W: usize>(p: *const $t, stride: isize) -> [Self; S] {
+                let mut out = [[0.0; $n]; S];
                 for (c, column) in out.iter_mut().enumerate() {
-                    for (r, x) in column.iter_mut().enumerate() {
-                        *x = unsafe { *p.offset(r as isize * stride).add(c) };
+                    for (e, x) in column.iter_mut().enumerate() {
+                        *x = unsafe { *p.offset((e / W) as isize * stride).add(c * W + e % W) };
                     }
                 }
                 out
+            }
+            #[inline(always)]
+            fn parts<const W: usize>(self) -> [Self; W] {
+                std::array::from_fn(|w| std::array::from_fn(|e| self[e - e % W + w]))
             }
         }
     )*};
@@ -233,8 +240,16 @@ intrinsics! {
 #[cfg(target_arch = "x86_64")]
 impl Turn for __m256 {
     #[inline(always)]
-    unsafe fn columns<const N: usize>(p: *const f32, stride: isize) -> [Self; N] {
-        let mut out = [Self::zero(); N];
+    unsafe fn columns<const S: usize, const W: usize>(p: *const f32, stride: isize) -> [Self; S] {
+        let mut out = [Self::zero(); S];
+        if W == 2 {
+            // SAFETY: a complex number is moved as an f64.
+            let pairs = unsafe { __m256d::columns::<S, 1>(p.cast(), stride / 2) };
+            for (x, pair) in out.iter_mut().zip(pairs) {
+                *x = unsafe { _mm256_castpd_ps(pair) };
+            }
+            return out;
+        }
         for half in [0, 4] {
             // Rows r and r + 4 share a register, so the shuffles stay within halves.
             let rows = |r: isize| unsafe {
@@ -258,22 +273,44 @@ impl Turn for __m256 {
         }
         out
     }
+
+    #[inline(always)]
+    fn parts<const W: usize>(self) -> [Self; W] {
+        let mut out = [self; W];
+        if W == 2 {
+            (out[0], out[W - 1]) = unsafe { (_mm256_moveldup_ps(self), _mm256_movehdup_ps(self)) };
+        }
+        out
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
 impl Turn for __m256d {
     #[inline(always)]
-    unsafe fn columns<const N: usize>(p: *const f64, stride: isize) -> [Self; N] {
-        let mut out = [Self::zero(); N];
+    unsafe fn columns<const S: usize, const W: usize>(p: *const f64, stride: isize) -> [Self; S] {
+        let mut out = [Self::zero(); S];
         for half in [0, 2] {
             let rows = |r: isize| unsafe {
                 let low = _mm_loadu_pd(p.offset(r * stride).add(half));
-                let high = _mm_loadu_pd(p.offset((r + 2) * stride).add(half));
+                let high = _mm_loadu_pd(p.offset((r + 2 / W as isize) * stride).add(half));
                 _mm256_insertf128_pd::<1>(_mm256_castpd128_pd256(low), high)
             };
+            if W == 2 {
+                out[half / 2] = rows(0);
+                continue;
+            }
             let x = [rows(0), rows(1)];
             out[half] = unsafe { _mm256_unpacklo_pd(x[0], x[1]) };
             out[half + 1] = unsafe { _mm256_unpackhi_pd(x[0], x[1]) };
+        }
+        out
+    }
+
+    #[inline(always)]
+    fn parts<const W: usize>(self) -> [Self; W] {
+        let mut out = [self; W];
+        if W == 2 {
+            (out[0], out[W - 1]) = unsafe { (_mm256_movedup_pd(self), _mm256_permute_pd::<0b1111>(self)) };
         }
         out
     }

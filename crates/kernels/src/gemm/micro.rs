@@ -8,8 +8,9 @@
 //! together at the end, `(Σ re re - Σ im im, Σ re im + Σ im re)`.
 
 use super::lanes::{Lanes, Turn};
+use super::vector::Times;
 use crate::element::Number;
-use crate::simd::Level;
+use crate::simd::{Level, prefetch};
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{__m256, __m256d, __m512, __m512d};
 
@@ -41,8 +42,10 @@ pub(super) type Micro<T> = unsafe fn(&Tile<T>);
 
 /// Most vectors in a row of a tile.
 pub(super) const VECTORS: usize = 3;
-/// Vectors in the row of a matrix times which one row is multiplied: it must keep the multipliers busy alone.
-pub(super) const LONG: usize = 8;
+/// Steps of `k` from which on C is asked for before they begin.
+const DEEP: usize = 32;
+/// Steps between what is read of a packed B and what is asked for.
+const AHEAD: usize = 8;
 
 /// Most rows of a tile.
 const MOST: usize = 8;
@@ -53,16 +56,14 @@ pub(super) struct Kernels<T: 'static> {
     pub lanes: usize,
     /// Rows of a tile.
     pub rows: usize,
-    /// By vectors, then rows: A with any strides.
-    pub direct: [&'static [Micro<T>]; VECTORS],
-    /// By vectors, for half and for all rows: A is packed, `a[p, i]` with all rows of a tile.
-    pub packed: [[Micro<T>; 2]; VECTORS],
-    /// As `packed`, for complex numbers.
-    pub complex: [[Micro<T>; 2]; VECTORS],
-    /// One row and `LONG` vectors.
-    pub long: Micro<T>,
-    /// `N` elements `c[i] = Σ_p a[i, p] b[p]`, where the rows of A are adjacent along `k`; `LONG` fields of a tile apart.
-    pub dots: Micro<T>,
+    /// Of real and of complex numbers, by vectors, then rows: A with any strides.
+    pub direct: [[&'static [Micro<T>]; VECTORS]; 2],
+    /// The same, for half and for all rows of floats: A is packed, `a[p, i]` with all rows of a tile.
+    pub packed: [[[Micro<T>; 2]; VECTORS]; 2],
+    /// One row times a matrix with adjacent rows, of real and of complex numbers.
+    pub down: [Times<T>; 2],
+    /// The same with adjacent columns.
+    pub across: [Times<T>; 2],
     /// Transposes blocks: `dst[c · width + r] = src[r · stride + c]` for `rows` by `cols`, `rows` below `turn`.
     pub turn: unsafe fn(*const T, isize, *mut T, usize, usize),
     /// Rows of a block of `turn`.
@@ -84,12 +85,18 @@ unsafe fn tile<L: Lanes, const R: usize, const V: usize, const PACKED: bool, con
 ) {
     let mut acc = [[L::zero(); V]; R];
     let (mut a, mut b) = (t.a, t.b);
-    // Every other row of A. The compiler is not to know how they are related: it would find each from the one before,
+    if t.depth >= DEEP && t.c_col == 1 {
+        for r in 0..if COMPLEX { R / 2 } else { R } {
+            let c = t.c.wrapping_offset(r as isize * t.c_row * if COMPLEX { 2 } else { 1 });
+            (0..V).for_each(|v| prefetch(c.wrapping_add(v * L::N), 1));
+        }
+    }
+    // Every other row of A, or the two parts of one. The compiler is not to know how they are related: it would find each from the one before,
     // which takes longer than the products of one vector.
     let mut pairs = [a; MOST / 2];
     if !PACKED {
         for (r, pair) in pairs.iter_mut().enumerate().take(R.div_ceil(2)) {
-            *pair = a.wrapping_offset(2 * r as isize * t.a_row);
+            *pair = a.wrapping_offset(if COMPLEX { 1 } else { 2 } * r as isize * t.a_row);
         }
         pairs = std::hint::black_box(pairs);
     }
@@ -103,13 +110,16 @@ unsafe fn tile<L: Lanes, const R: usize, const V: usize, const PACKED: bool, con
                     false => L::load_first(b.add(v * L::N), t.last),
                 }
             };
+            if PACKED {
+                prefetch(b.wrapping_add((AHEAD * V + v) * L::N), 1);
+            }
         }
         for (r, acc) in acc.iter_mut().enumerate() {
             // SAFETY: A has these rows.
             let x = L::splat(unsafe {
                 match PACKED {
                     true => *a.add(r),
-                    false => *pairs[r / 2].offset((r % 2) as isize * t.a_row),
+                    false => *pairs[r / 2].offset((r % 2) as isize * if COMPLEX { 1 } else { t.a_row }),
                 }
             });
             for (acc, &y) in acc.iter_mut().zip(&y) {
@@ -197,60 +207,6 @@ unsafe fn one<L: Lanes>(c: *mut L::E, x: L::E, add: bool) {
     }
 }
 
-/// Chains of products of `GROUPS · S` rows of A, adjacent along `k`, with a vector: blocks are turned in registers.
-///
-/// # Safety
-/// As [`Micro`]; `t.b` steps by `t.b_row`, and results go to `c[i · c_row]`.
-#[inline(always)]
-unsafe fn dots<L: Turn, const S: usize, const GROUPS: usize>(t: &Tile<L::E>) {
-    let mut acc = [L::zero(); GROUPS];
-    // Groups past the last row read rows that exist; what they give is dropped.
-    let groups: [isize; GROUPS] = std::array::from_fn(|g| (g * S).min(t.rows.saturating_sub(S)) as isize);
-    let whole = if t.rows < S { 0 } else { t.depth - t.depth % S };
-    // As in `tile`: the compiler would keep an address for each row.
-    let mut rows = std::hint::black_box(groups.map(|first| t.a.wrapping_offset(first * t.a_row)));
-    for p in (0..whole).step_by(S) {
-        for g in 0..GROUPS {
-            // SAFETY: S rows from the group's first exist, and S steps from p on.
-            unsafe {
-                let columns = L::columns::<S>(rows[g], t.a_row);
-                for (q, &x) in columns.iter().enumerate() {
-                    acc[g] = x.fma(L::splat(*t.b.offset((p + q) as isize * t.b_row)), acc[g]);
-                }
-            }
-            rows[g] = rows[g].wrapping_add(S);
-        }
-    }
-    for p in whole..t.depth {
-        for g in 0..GROUPS {
-            let mut column = [L::zero(); 1];
-            // SAFETY: rows that exist; a vector is its lanes in order.
-            unsafe {
-                let lanes = column.as_mut_ptr().cast::<L::E>();
-                for r in 0..S {
-                    let row = (groups[g] + r as isize).min(t.rows as isize - 1);
-                    *lanes.add(r) = *t.a.offset(row * t.a_row).add(p);
-                }
-                acc[g] = column[0].fma(L::splat(*t.b.offset(p as isize * t.b_row)), acc[g]);
-            }
-        }
-    }
-    for (g, x) in acc.iter().enumerate() {
-        // The last group may begin before its place, beside the end.
-        let (skip, to) = (g * S - groups[g] as usize, g * S);
-        if to >= t.rows {
-            break;
-        }
-        for e in skip..S.min(t.rows - groups[g] as usize) {
-            // SAFETY: row `groups[g] + e` of C exists.
-            unsafe {
-                let lane = *std::ptr::from_ref(x).cast::<L::E>().add(e);
-                one::<L>(t.c.offset((groups[g] + e as isize) * t.c_row), lane, t.add);
-            }
-        }
-    }
-}
-
 /// Blocks of `S` rows: `dst[c · width + r] = src[r · stride + c]` for `c` in whole blocks of `cols`.
 ///
 /// # Safety
@@ -260,7 +216,7 @@ unsafe fn turn<L: Turn, const S: usize>(src: *const L::E, stride: isize, dst: *m
     for c in (0..cols - cols % S).step_by(S) {
         // SAFETY: as stated.
         unsafe {
-            for (q, x) in L::columns::<S>(src.add(c), stride).into_iter().enumerate() {
+            for (q, x) in L::columns::<S, 1>(src.add(c), stride).into_iter().enumerate() {
                 x.store(dst.add((c + q) * width));
             }
         }
@@ -275,14 +231,20 @@ unsafe fn turn<L: Turn, const S: usize>(src: *const L::E, stride: isize, dst: *m
 
 /// The kernels of a level: functions compiled for its features, over vectors of `$l`, and half vectors `$h` to turn.
 macro_rules! level {
-    ($name:ident $(, $feature:literal)?; $full:literal: $($r:literal)*; half $half:literal) => {
+    ($name:ident $(, $feature:literal)?; $full:literal: $($r:literal)*; half $half:literal, pairs $($pair:literal)*) => {
         mod $name {
-            use super::{Kernels, Lanes, LONG, Micro, Tile, Turn};
+            use super::super::vector::{self, Row};
+            use super::{Kernels, Lanes, Micro, Tile, Turn};
 
             $(#[target_feature(enable = $feature)])?
             unsafe fn direct<L: Lanes, const R: usize, const V: usize>(t: &Tile<L::E>) {
                 // SAFETY: as stated.
                 unsafe { super::tile::<L, R, V, false, 0, false>(t) }
+            }
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn parts<L: Lanes, const R: usize, const V: usize>(t: &Tile<L::E>) {
+                // SAFETY: as stated.
+                unsafe { super::tile::<L, R, V, false, 0, true>(t) }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn packed<L: Lanes, const R: usize, const V: usize>(t: &Tile<L::E>) {
@@ -295,9 +257,14 @@ macro_rules! level {
                 unsafe { super::tile::<L, R, V, true, $full, true>(t) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn dots<L: Turn, const S: usize>(t: &Tile<L::E>) {
+            unsafe fn down<L: Lanes, const W: usize>(t: &Row<L::E>) {
                 // SAFETY: as stated.
-                unsafe { super::dots::<L, S, 4>(t) }
+                unsafe { vector::down::<L, W>(t) }
+            }
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn across<L: Turn, const S: usize, const W: usize>(t: &Row<L::E>) {
+                // SAFETY: as stated.
+                unsafe { vector::across::<L, S, W>(t) }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn turn<L: Turn, const S: usize>(
@@ -310,8 +277,13 @@ macro_rules! level {
             const fn by_rows<L: Lanes, const V: usize>() -> [Micro<L::E>; $full] {
                 [$(direct::<L, $r, V>),*]
             }
+            const fn by_pairs<L: Lanes, const V: usize>() -> [Micro<L::E>; $half] {
+                [$(parts::<L, $pair, V>),*]
+            }
 
-            pub(super) const fn kernels<L, H, const S: usize>(rows: [&'static [Micro<L::E>]; 3]) -> Kernels<L::E>
+            pub(super) const fn kernels<L, H, const S: usize, const PAIRS: usize>(
+                direct: [[&'static [Micro<L::E>]; 3]; 2],
+            ) -> Kernels<L::E>
             where
                 L: Lanes,
                 H: Turn<E = L::E>,
@@ -319,19 +291,21 @@ macro_rules! level {
                 Kernels {
                     lanes: L::N,
                     rows: $full,
-                    direct: rows,
+                    direct,
                     packed: [
-                        [packed::<L, $half, 1>, packed::<L, $full, 1>],
-                        [packed::<L, $half, 2>, packed::<L, $full, 2>],
-                        [packed::<L, $half, 3>, packed::<L, $full, 3>],
+                        [
+                            [packed::<L, $half, 1>, packed::<L, $full, 1>],
+                            [packed::<L, $half, 2>, packed::<L, $full, 2>],
+                            [packed::<L, $half, 3>, packed::<L, $full, 3>],
+                        ],
+                        [
+                            [complex::<L, $half, 1>, complex::<L, $full, 1>],
+                            [complex::<L, $half, 2>, complex::<L, $full, 2>],
+                            [complex::<L, $half, 3>, complex::<L, $full, 3>],
+                        ],
                     ],
-                    complex: [
-                        [complex::<L, $half, 1>, complex::<L, $full, 1>],
-                        [complex::<L, $half, 2>, complex::<L, $full, 2>],
-                        [complex::<L, $half, 3>, complex::<L, $full, 3>],
-                    ],
-                    long: direct::<L, 1, LONG>,
-                    dots: dots::<H, S>,
+                    down: [down::<L, 1>, down::<L, 2>],
+                    across: [across::<H, S, 1>, across::<H, PAIRS, 2>],
                     turn: turn::<H, S>,
                     side: S,
                 }
@@ -341,36 +315,37 @@ macro_rules! level {
             pub(super) struct Rows<L>(std::marker::PhantomData<L>);
 
             impl<L: Lanes + 'static> Rows<L> {
-                pub(super) const ONE: &'static [Micro<L::E>] = &by_rows::<L, 1>();
-                pub(super) const TWO: &'static [Micro<L::E>] = &by_rows::<L, 2>();
-                pub(super) const THREE: &'static [Micro<L::E>] = &by_rows::<L, 3>();
-                pub(super) const ALL: [&'static [Micro<L::E>]; 3] = [Self::ONE, Self::TWO, Self::THREE];
+                pub(super) const ALL: [[&'static [Micro<L::E>]; 3]; 2] = [
+                    [&by_rows::<L, 1>(), &by_rows::<L, 2>(), &by_rows::<L, 3>()],
+                    [&by_pairs::<L, 1>(), &by_pairs::<L, 2>(), &by_pairs::<L, 3>()],
+                ];
             }
         }
     };
 }
 
-level!(portable; 4: 1 2 3 4; half 2);
+level!(portable; 4: 1 2 3 4; half 2, pairs 2 4);
 #[cfg(target_arch = "x86_64")]
-level!(scalar, "avx2,fma"; 4: 1 2 3 4; half 2);
+level!(scalar, "avx2,fma"; 4: 1 2 3 4; half 2, pairs 2 4);
 #[cfg(target_arch = "x86_64")]
-level!(avx2, "avx2,fma"; 4: 1 2 3 4; half 2);
+level!(avx2, "avx2,fma"; 4: 1 2 3 4; half 2, pairs 2 4);
 #[cfg(target_arch = "x86_64")]
-level!(avx512, "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma"; 8: 1 2 3 4 5 6 7 8; half 4);
+level!(avx512, "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma"; 8: 1 2 3 4 5 6 7 8; half 4, pairs 2 4 6 8);
 
 macro_rules! real {
-    ($t:ty, $n:literal, $avx2:ty, $avx512:ty) => {
+    ($t:ty, $n:literal, $pairs:literal, $avx2:ty, $avx512:ty) => {
         impl Real for $t {
             fn kernels(level: Level) -> &'static Kernels<$t> {
                 static PORTABLE: Kernels<$t> =
-                    portable::kernels::<[$t; $n], [$t; $n], $n>(portable::Rows::<[$t; $n]>::ALL);
+                    portable::kernels::<[$t; $n], [$t; $n], $n, $pairs>(portable::Rows::<[$t; $n]>::ALL);
                 #[cfg(target_arch = "x86_64")]
                 {
                     // The portable code where a fused multiply-add is one instruction.
                     static SCALAR: Kernels<$t> =
-                        scalar::kernels::<[$t; $n], [$t; $n], $n>(scalar::Rows::<[$t; $n]>::ALL);
-                    static AVX2: Kernels<$t> = avx2::kernels::<$avx2, $avx2, $n>(avx2::Rows::<$avx2>::ALL);
-                    static AVX512: Kernels<$t> = avx512::kernels::<$avx512, $avx2, $n>(avx512::Rows::<$avx512>::ALL);
+                        scalar::kernels::<[$t; $n], [$t; $n], $n, $pairs>(scalar::Rows::<[$t; $n]>::ALL);
+                    static AVX2: Kernels<$t> = avx2::kernels::<$avx2, $avx2, $n, $pairs>(avx2::Rows::<$avx2>::ALL);
+                    static AVX512: Kernels<$t> =
+                        avx512::kernels::<$avx512, $avx2, $n, $pairs>(avx512::Rows::<$avx512>::ALL);
                     match level {
                         Level::Avx512 => return &AVX512,
                         Level::Avx2 => return &AVX2,
@@ -385,5 +360,5 @@ macro_rules! real {
     };
 }
 
-real!(f32, 8, __m256, __m512);
-real!(f64, 4, __m256d, __m512d);
+real!(f32, 8, 4, __m256, __m512);
+real!(f64, 4, 2, __m256d, __m512d);

@@ -89,7 +89,7 @@ macro_rules! promise {
 promise!(f32 f64);
 
 /// Sizes for every path: tiles alone and in blocks, one row, one column, few columns, several blocks of `k`.
-const SIZES: [[usize; 3]; 22] = [
+const SIZES: [[usize; 3]; 27] = [
     [1, 1, 1],
     [1, 600, 1],
     [2, 3, 2],
@@ -112,6 +112,11 @@ const SIZES: [[usize; 3]; 22] = [
     [200, 10, 40],
     [9, 3, 700],
     [140, 5, 510],
+    [1, 4300, 1],
+    [3, 1100, 1],
+    [61, 267, 1],
+    [300, 3, 1],
+    [1, 13, 2100],
 ];
 
 /// Matrices of these sizes in four pairs of layouts, and what they give.
@@ -149,7 +154,7 @@ fn the_same_at_every_level<T: Promise>(value: impl Fn(&mut Random) -> T) {
     every_layout(value, |sizes, a, b, expected| {
         for level in Level::available() {
             let mut c = vec![T::ONE; expected.len()];
-            at_level(level, &mut c, a, b);
+            at_level(level, &mut c, a, b, [0; 2]);
             assert_eq!(c, expected, "{sizes:?} at {level:?}: {a:?} {b:?}");
         }
     });

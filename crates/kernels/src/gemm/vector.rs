@@ -1,0 +1,346 @@
+//! One row times a matrix, whose rows or columns are adjacent: the matrix is read once, in the order in which it lies.
+//!
+//! ```text
+//! y[j] = Σ_q ( fma(x[p], b[p, j], ..) over the steps p of block q, from 0 )       blocks of 256 along k, ascending
+//! ```
+//! [`down`] keeps the sums of many columns in the first cache and adds multiples of a few rows at a time. [`across`] turns
+//! blocks of columns in registers, [`inner`] those of one column and of x, with a lane for each block of 256. Complex
+//! numbers stay as they lie: one sum of multiples with real parts of x, one with imaginary parts, which is turned by i
+//! when the block ends.
+
+use super::blocks::DEPTH;
+use super::lanes::{Lanes, Turn};
+use crate::simd::prefetch;
+use std::mem::MaybeUninit;
+
+/// What is multiplied. Numbers are one float or two; distances count floats.
+pub(super) struct Row<T> {
+    /// Steps of `k`, at least one.
+    pub steps: usize,
+    /// One after another.
+    pub x: *const T,
+    pub b: *const T,
+    /// From one row of B to the next, or one column.
+    pub stride: isize,
+    /// One after another.
+    pub y: *mut T,
+    /// Numbers of `y`, at least one.
+    pub count: usize,
+}
+
+/// A kernel.
+///
+/// Safety: the level is there; `x` and B are valid for reading, `y` for writing.
+pub(super) type Times<T> = unsafe fn(&Row<T>);
+
+/// Bytes of sums that stay in the first cache.
+const NEAR: usize = 8192;
+
+/// Bytes between what is read and what is asked for.
+const AHEAD: usize = 512;
+/// Bytes of a matrix from which on it is asked for: it may lie in the third cache.
+const FAR: usize = 1 << 19;
+
+/// `x B` of numbers of `W` floats where the rows of B are adjacent.
+///
+/// # Safety
+/// As [`Times`].
+#[inline(always)]
+pub(super) unsafe fn down<L: Lanes, const W: usize>(t: &Row<L::E>) {
+    #[repr(align(64))]
+    struct Near(MaybeUninit<[u8; NEAR]>);
+    let mut near = [const { Near(MaybeUninit::uninit()) }; W];
+    let sums = near.each_mut().map(|near| near.0.as_mut_ptr().cast::<L::E>());
+    let most = NEAR / size_of::<L::E>();
+    for j in (0..t.count * W).step_by(most) {
+        let n = most.min(t.count * W - j);
+        for p in (0..t.steps).step_by(DEPTH) {
+            // SAFETY: these rows and columns exist; sums have room for whole vectors.
+            unsafe {
+                for v in (0..n).step_by(L::N) {
+                    sums.iter().for_each(|sums| L::zero().store(sums.add(v)));
+                }
+                let end = t.steps.min(p + DEPTH);
+                let mut q = p;
+                // Complex numbers have two factors a row.
+                while q + 8 <= end && W == 1 {
+                    multiples::<L, W, 8>(t, sums, q, j, n);
+                    q += 8;
+                }
+                while q + 4 <= end {
+                    multiples::<L, W, 4>(t, sums, q, j, n);
+                    q += 4;
+                }
+                for q in q..end {
+                    multiples::<L, W, 1>(t, sums, q, j, n);
+                }
+                for v in (0..n).step_by(L::N) {
+                    let x = whole::<L, W>(sums.map(|sums| L::load(sums.add(v))));
+                    let (y, lanes) = (t.y.add(j + v), L::N.min(n - v));
+                    match p {
+                        0 => x.store_first(y, lanes),
+                        _ => L::load_first(y, lanes).add(x).store_first(y, lanes),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The sum of a block from that of multiples with real parts, and with imaginary ones.
+#[inline(always)]
+fn whole<L: Lanes, const W: usize>(sums: [L; W]) -> L {
+    if W == 1 { sums[0] } else { sums[0].add(sums[W - 1].times_i()) }
+}
+
+/// Adds multiples of `G` rows from `q` on to the sums of `n` floats from `j` on.
+///
+/// # Safety
+/// As [`down`].
+#[inline(always)]
+unsafe fn multiples<L: Lanes, const W: usize, const G: usize>(
+    t: &Row<L::E>,
+    sums: [*mut L::E; W],
+    q: usize,
+    j: usize,
+    n: usize,
+) {
+    // SAFETY: these rows exist, and lanes up to `n`.
+    unsafe {
+        let x: [[L; W]; G] = std::array::from_fn(|g| std::array::from_fn(|w| L::splat(*t.x.add((q + g) * W + w))));
+        let rows: [*const L::E; G] =
+            std::array::from_fn(|g| t.b.wrapping_offset((q + g) as isize * t.stride).wrapping_add(j));
+        let full = n - n % L::N;
+        for v in (0..full).step_by(L::N) {
+            // Some lines ahead, and from the end of these rows to the next ones.
+            let ahead = v + AHEAD / size_of::<L::E>();
+            let ahead = if ahead < full { ahead as isize } else { G as isize * t.stride + (ahead - full) as isize };
+            rows.iter().for_each(|row| prefetch(row.wrapping_offset(ahead), 1));
+            let mut b = [L::zero(); G];
+            b.iter_mut().zip(rows).for_each(|(b, row)| *b = L::load(row.add(v)));
+            add(sums, v, &x, &b);
+        }
+        if full < n {
+            let mut b = [L::zero(); G];
+            b.iter_mut().zip(rows).for_each(|(b, row)| *b = L::load_first(row.add(full), n - full));
+            add(sums, full, &x, &b);
+        }
+    }
+}
+
+/// Adds multiples of vectors to the sums from `v` on, one after another.
+///
+/// # Safety
+/// There is a vector of sums.
+#[inline(always)]
+unsafe fn add<L: Lanes, const W: usize, const G: usize>(sums: [*mut L::E; W], v: usize, x: &[[L; W]; G], b: &[L; G]) {
+    for w in 0..W {
+        // SAFETY: as stated.
+        unsafe {
+            let mut acc = L::load(sums[w].add(v));
+            for g in 0..G {
+                acc = x[g][w].fma(b[g], acc);
+            }
+            acc.store(sums[w].add(v));
+        }
+    }
+}
+
+/// `x B` of numbers of `W` floats where the columns of B are adjacent; a vector holds `S` numbers.
+///
+/// # Safety
+/// As [`Times`].
+#[inline(always)]
+pub(super) unsafe fn across<L: Turn, const S: usize, const W: usize>(t: &Row<L::E>) {
+    let mut i = 0;
+    // SAFETY: as stated; these columns exist.
+    unsafe {
+        if t.steps < S || t.count < S {
+            for i in 0..t.count {
+                inner::<L, S, W>(t, i);
+            }
+            return;
+        }
+        while i + 4 * S <= t.count {
+            columns::<L, S, W, 4>(t, i);
+            i += 4 * S;
+        }
+        if i + 2 * S <= t.count {
+            columns::<L, S, W, 2>(t, i);
+            i += 2 * S;
+        }
+        // The last columns may be computed twice.
+        while i < t.count {
+            columns::<L, S, W, 1>(t, i.min(t.count - S));
+            i += S;
+        }
+    }
+}
+
+/// `GROUPS · S` columns from the `i`-th on, at least `S` steps.
+///
+/// # Safety
+/// As [`Times`], and these columns exist.
+#[inline(always)]
+unsafe fn columns<L: Turn, const S: usize, const W: usize, const GROUPS: usize>(t: &Row<L::E>, i: usize) {
+    let first = t.b.wrapping_offset(i as isize * t.stride);
+    let far = t.steps * t.count * W * size_of::<L::E>() > FAR;
+    let mut sums = [L::zero(); GROUPS];
+    for p in (0..t.steps).step_by(DEPTH) {
+        let end = t.steps.min(p + DEPTH);
+        let mut acc = [[L::zero(); W]; GROUPS];
+        let mut q = p;
+        // SAFETY: these steps exist.
+        unsafe {
+            // A line of every column at a time: columns as far apart as a power of two push each other out.
+            while q + 2 * S <= end {
+                steps::<L, S, W, GROUPS, 2>(&mut acc, t, first, q, 0, far);
+                q += 2 * S;
+            }
+            if q + S <= end {
+                steps::<L, S, W, GROUPS, 1>(&mut acc, t, first, q, 0, false);
+                q += S;
+            }
+            if q < end {
+                steps::<L, S, W, GROUPS, 1>(&mut acc, t, first, end - S, S - (end - q), false);
+            }
+        }
+        for (sum, acc) in sums.iter_mut().zip(acc) {
+            let acc = whole::<L, W>(acc);
+            *sum = if p == 0 { acc } else { sum.add(acc) };
+        }
+    }
+    for (g, sum) in sums.into_iter().enumerate() {
+        // SAFETY: as stated.
+        unsafe { sum.store(t.y.add((i + g * S) * W)) };
+    }
+}
+
+/// Adds `TIMES · S` steps from `q` on, but for the first few, and asks for the next ones.
+///
+/// # Safety
+/// They exist in all columns.
+#[inline(always)]
+unsafe fn steps<L: Turn, const S: usize, const W: usize, const GROUPS: usize, const TIMES: usize>(
+    acc: &mut [[L; W]; GROUPS],
+    t: &Row<L::E>,
+    first: *const L::E,
+    q: usize,
+    without: usize,
+    far: bool,
+) {
+    for g in 0..GROUPS {
+        let group = opaque(first.wrapping_offset((g * S) as isize * t.stride).wrapping_add(q * W));
+        if far {
+            for r in 0..S {
+                prefetch(group.wrapping_offset(r as isize * t.stride).wrapping_add(AHEAD / size_of::<L::E>()), 1);
+            }
+        }
+        for time in 0..TIMES {
+            // SAFETY: as stated.
+            unsafe {
+                let b = L::columns::<S, W>(group.add(time * S * W), t.stride);
+                for s in 0..S {
+                    if s >= without {
+                        for w in 0..W {
+                            acc[g][w] = L::splat(*t.x.add((q + time * S + s) * W + w)).fma(b[s], acc[g][w]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+/// The same address, of which the compiler does not know how it was found: it would keep one for each column.
+#[inline(always)]
+fn opaque<T>(p: *const T) -> *const T {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let mut p = p;
+        // SAFETY: no instruction at all.
+        unsafe { std::arch::asm!("/* {0} */", inout(reg) p, options(pure, nomem, nostack, preserves_flags)) };
+        return p;
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    p
+}
+
+/// Column `i` alone: `S` blocks of `k` at a time, then what is left.
+///
+/// # Safety
+/// As [`Times`], and the column exists.
+#[inline(always)]
+unsafe fn inner<L: Turn, const S: usize, const W: usize>(t: &Row<L::E>, i: usize) {
+    let column = t.b.wrapping_offset(i as isize * t.stride);
+    let mut y = None;
+    let mut p = 0;
+    // SAFETY: these steps exist.
+    unsafe {
+        while p + S * DEPTH <= t.steps {
+            let mut acc = [L::zero(); W];
+            for q in (p..p + DEPTH).step_by(S) {
+                let b = L::columns::<S, W>(column.add(q * W), (DEPTH * W) as isize);
+                let x = L::columns::<S, W>(t.x.add(q * W), (DEPTH * W) as isize);
+                for (b, x) in b.into_iter().zip(x) {
+                    for (acc, x) in acc.iter_mut().zip(x.parts::<W>()) {
+                        *acc = x.fma(b, *acc);
+                    }
+                }
+            }
+            let sum = whole::<L, W>(acc);
+            for s in 0..S {
+                y = Some(lane(y, sum, s, W));
+            }
+            p += S * DEPTH;
+        }
+        while p + DEPTH <= t.steps {
+            // Chains wait for themselves: four blocks side by side, those past the last for nothing.
+            let there = ((t.steps - p) / DEPTH).min(4);
+            let at: [usize; 4] = std::array::from_fn(|c| p + c.min(there - 1) * DEPTH);
+            let mut acc = [[L::zero(); W]; 4];
+            for q in 0..DEPTH {
+                for c in 0..4 {
+                    one::<L, W>(&mut acc[c], t, column, at[c] + q);
+                }
+            }
+            for &acc in &acc[..there] {
+                y = Some(lane(y, whole(acc), 0, W));
+            }
+            p += there * DEPTH;
+        }
+        if p < t.steps {
+            let mut acc = [L::zero(); W];
+            for q in p..t.steps {
+                one::<L, W>(&mut acc, t, column, q);
+            }
+            y = Some(lane(y, whole(acc), 0, W));
+        }
+        y.expect("there are steps").store_first(t.y.add(i * W), W);
+    }
+}
+
+/// Adds step `q` of a column in the first lanes.
+///
+/// # Safety
+/// It exists.
+#[inline(always)]
+unsafe fn one<L: Lanes, const W: usize>(acc: &mut [L; W], t: &Row<L::E>, column: *const L::E, q: usize) {
+    // SAFETY: as stated.
+    unsafe {
+        let b = L::load_first(column.add(q * W), W);
+        for (w, acc) in acc.iter_mut().enumerate() {
+            *acc = L::splat(*t.x.add(q * W + w)).fma(b, *acc);
+        }
+    }
+}
+
+/// The sum of what there is and the `s`-th number of `w` floats.
+#[inline(always)]
+fn lane<L: Lanes>(y: Option<L>, x: L, s: usize, w: usize) -> L {
+    // SAFETY: a vector is its lanes in order, at least `w` from here on.
+    let x = unsafe { L::load_first(std::ptr::from_ref(&x).cast::<L::E>().add(s * w), w) };
+    match y {
+        Some(y) => y.add(x),
+        None => x,
+    }
+}
