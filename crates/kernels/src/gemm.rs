@@ -169,7 +169,7 @@ through_blocks!(f32 f64 Complex<f32> Complex<f64>);
 fn at_level<T: blocks::Parts>(level: Level, c: &mut [T], a: Matrix<T>, b: Matrix<T>, steps: [isize; 2]) {
     let (m, k, n) = (a.rows, a.cols, b.cols);
     let size = m * n;
-    assert!(k == b.rows && k > 0 && size > 0 && c.len() % size == 0, "sizes of products");
+    assert!(k == b.rows && k > 0 && size > 0 && c.len().is_multiple_of(size), "sizes of products");
     let count = c.len() / size;
     let strided = |x: Matrix<T>| Strided { at: x.pointer(), row: x.row_stride, col: x.col_stride };
     let operands = [strided(a), strided(b)];

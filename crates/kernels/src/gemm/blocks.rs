@@ -18,10 +18,13 @@ pub(super) const DEPTH: usize = 256;
 const WIDE: usize = 16 * VECTORS;
 /// Tiles of rows of A that are packed together.
 const HIGH: usize = 16;
-/// With at most so many tiles of rows B is read as it lies, if its rows are adjacent: packing would not pay.
+/// With at most so many tiles of rows B is read as it lies, if its rows are adjacent: packing would not pay. With twice as
+/// many if it is [`NEAR`].
 const FEW_ROWS: usize = 8;
 /// The same for the vectors in a row of C, and A.
-const FEW_VECTORS: usize = 8;
+const FEW_VECTORS: usize = 16;
+/// Bytes of B that stay in the first cache as they lie.
+const NEAR: usize = 1 << 15;
 
 /// Rows and vectors of C that are one chunk of work for a thread: few operands are packed twice.
 const CHUNK: [usize; 2] = [256, 10 * VECTORS];
@@ -147,7 +150,7 @@ fn ceil(n: usize, unit: usize) -> usize {
 }
 
 /// `from..to` in parts of `size`, without a division.
-fn parts(from: usize, to: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
+fn parts(from: usize, to: usize, size: usize) -> impl Iterator<Item = Range<usize>> + Clone {
     let mut at = from;
     std::iter::from_fn(move || {
         let start = at;
@@ -157,7 +160,7 @@ fn parts(from: usize, to: usize, size: usize) -> impl Iterator<Item = Range<usiz
 }
 
 /// Vectors in panels of at most [`VECTORS`], none of them narrow beside a full one: the first of each, and how many.
-fn panels(count: usize) -> impl Iterator<Item = (usize, usize)> {
+fn panels(count: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
     let mut at = 0;
     std::iter::from_fn(move || {
         let wide = match count - at {
@@ -281,7 +284,8 @@ impl<E: Parts> Product<E> {
         let [m, k, n] = self.sizes;
         let (lanes, rows) = (self.kernels.lanes / E::PARTS, self.kernels.rows / E::PARTS);
         let (vectors, tiles) = (ceil(n, lanes), ceil(m, rows));
-        let pack_b = self.b.col != 1 || tiles > FEW_ROWS;
+        let near = k.min(DEPTH) * n * size_of::<E>() <= NEAR;
+        let pack_b = self.b.col != 1 || tiles > if near { 2 * FEW_ROWS } else { FEW_ROWS };
         let pack_a = vectors > FEW_VECTORS;
         let wide = if pack_b && vectors > WIDE { even(vectors, WIDE, VECTORS) } else { vectors };
         let high = if pack_a { tiles.min(HIGH) } else { tiles };
@@ -312,25 +316,20 @@ impl<E: Parts> Product<E> {
             let depth = DEPTH.min(k - p);
             for columns in parts(0, n, wide) {
                 if let Some(room) = room_b {
-                    for (v, many) in panels(ceil(columns.len(), lanes)) {
-                        let (b, j) = (self.b, v * lanes);
-                        let from = b.at.wrapping_offset(p as isize * b.row + (columns.start + j) as isize * b.col);
-                        let count = (many * lanes).min(columns.len() - j);
-                        let lines = Lines { from, lane: b.col, step: b.row, count, depth };
-                        // SAFETY: these columns exist, and the room has a panel here.
-                        unsafe { pack(self.level, room.add(j * depth), many * lanes, lines) };
-                    }
+                    let from = self.b.at.wrapping_offset(p as isize * self.b.row + columns.start as isize * self.b.col);
+                    let lines = Lines { from, lane: self.b.col, step: self.b.row, count: columns.len(), depth };
+                    let panels = panels(ceil(columns.len(), lanes)).map(|(v, many)| (v * lanes, many * lanes));
+                    // SAFETY: these columns exist, and the room is for a block.
+                    unsafe { self.pack(room, lines, panels) };
                 }
                 for block in parts(0, m, high) {
                     let first = block.start;
                     if let Some(room) = room_a {
-                        for part in parts(first, block.end, rows) {
-                            let a = self.a;
-                            let from = a.at.wrapping_offset(part.start as isize * a.row + p as isize * a.col);
-                            let lines = Lines { from, lane: a.row, step: a.col, count: part.len(), depth };
-                            // SAFETY: these rows exist, and the room has a panel here.
-                            unsafe { pack(self.level, room.add((part.start - first) * depth), rows, lines) };
-                        }
+                        let from = self.a.at.wrapping_offset(first as isize * self.a.row + p as isize * self.a.col);
+                        let lines = Lines { from, lane: self.a.row, step: self.a.col, count: block.len(), depth };
+                        let panels = parts(0, block.len(), rows).map(|part| (part.start, rows));
+                        // SAFETY: these rows exist, and the room is for a block.
+                        unsafe { self.pack(room, lines, panels) };
                     }
                     for part in parts(first, block.end, rows) {
                         let a = room_a.map(|room| room.wrapping_add((part.start - first) * depth).cast_const());
@@ -338,6 +337,23 @@ impl<E: Parts> Product<E> {
                         unsafe { self.tiles(part, columns.clone(), p..p + depth, a, room_b) };
                     }
                 }
+            }
+        }
+    }
+
+    /// Packs lines in panels, from these on and so wide. Where lines are adjacent, all of them a few steps at a time: memory
+    /// is read in the order in which it lies.
+    ///
+    /// # Safety
+    /// As [`pack`], for all panels.
+    unsafe fn pack(&self, room: *mut E, lines: Lines<E>, panels: impl Iterator<Item = (usize, usize)> + Clone) {
+        let Lines { from, lane, step, count, depth } = lines;
+        for steps in parts(0, depth, if lane == 1 { 8 } else { depth }) {
+            for (first, width) in panels.clone() {
+                let from = from.wrapping_offset(first as isize * lane + steps.start as isize * step);
+                let lines = Lines { from, lane, step, count: width.min(count - first), depth: steps.len() };
+                // SAFETY: as stated.
+                unsafe { pack(self.level, room.add(first * depth + steps.start * width), width, lines) };
             }
         }
     }

@@ -42,10 +42,6 @@ pub(super) type Micro<T> = unsafe fn(&Tile<T>);
 
 /// Most vectors in a row of a tile.
 pub(super) const VECTORS: usize = 3;
-/// Steps of `k` from which on C is asked for before they begin.
-const DEEP: usize = 32;
-/// Steps between what is read of a packed B and what is asked for.
-const AHEAD: usize = 8;
 
 /// Most rows of a tile.
 const MOST: usize = 8;
@@ -85,14 +81,8 @@ unsafe fn tile<L: Lanes, const R: usize, const V: usize, const PACKED: bool, con
 ) {
     let mut acc = [[L::zero(); V]; R];
     let (mut a, mut b) = (t.a, t.b);
-    if t.depth >= DEEP && t.c_col == 1 {
-        for r in 0..if COMPLEX { R / 2 } else { R } {
-            let c = t.c.wrapping_offset(r as isize * t.c_row * if COMPLEX { 2 } else { 1 });
-            (0..V).for_each(|v| prefetch(c.wrapping_add(v * L::N), 1));
-        }
-    }
-    // Every other row of A, or the two parts of one. The compiler is not to know how they are related: it would find each from the one before,
-    // which takes longer than the products of one vector.
+    // Every other row of A, or the two parts of each. The compiler is not to know how they are related: it would find each
+    // from the one before, which takes longer than the products of one vector.
     let mut pairs = [a; MOST / 2];
     if !PACKED {
         for (r, pair) in pairs.iter_mut().enumerate().take(R.div_ceil(2)) {
@@ -110,9 +100,6 @@ unsafe fn tile<L: Lanes, const R: usize, const V: usize, const PACKED: bool, con
                     false => L::load_first(b.add(v * L::N), t.last),
                 }
             };
-            if PACKED {
-                prefetch(b.wrapping_add((AHEAD * V + v) * L::N), 1);
-            }
         }
         for (r, acc) in acc.iter_mut().enumerate() {
             // SAFETY: A has these rows.
@@ -216,6 +203,10 @@ unsafe fn turn<L: Turn, const S: usize>(src: *const L::E, stride: isize, dst: *m
     for c in (0..cols - cols % S).step_by(S) {
         // SAFETY: as stated.
         unsafe {
+            for r in 0..S {
+                // Of the rows of the next panel.
+                prefetch(src.wrapping_offset((width + r) as isize * stride).wrapping_add(c), 1);
+            }
             for (q, x) in L::columns::<S, 1>(src.add(c), stride).into_iter().enumerate() {
                 x.store(dst.add((c + q) * width));
             }

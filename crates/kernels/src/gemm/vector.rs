@@ -134,14 +134,14 @@ unsafe fn multiples<L: Lanes, const W: usize, const G: usize>(
 /// There is a vector of sums.
 #[inline(always)]
 unsafe fn add<L: Lanes, const W: usize, const G: usize>(sums: [*mut L::E; W], v: usize, x: &[[L; W]; G], b: &[L; G]) {
-    for w in 0..W {
+    for (w, sums) in sums.into_iter().enumerate() {
         // SAFETY: as stated.
         unsafe {
-            let mut acc = L::load(sums[w].add(v));
-            for g in 0..G {
-                acc = x[g][w].fma(b[g], acc);
+            let mut acc = L::load(sums.add(v));
+            for (x, &b) in x.iter().zip(b) {
+                acc = x[w].fma(b, acc);
             }
-            acc.store(sums[w].add(v));
+            acc.store(sums.add(v));
         }
     }
 }
@@ -229,7 +229,7 @@ unsafe fn steps<L: Turn, const S: usize, const W: usize, const GROUPS: usize, co
     without: usize,
     far: bool,
 ) {
-    for g in 0..GROUPS {
+    for (g, acc) in acc.iter_mut().enumerate() {
         let group = opaque(first.wrapping_offset((g * S) as isize * t.stride).wrapping_add(q * W));
         if far {
             for r in 0..S {
@@ -240,28 +240,29 @@ unsafe fn steps<L: Turn, const S: usize, const W: usize, const GROUPS: usize, co
             // SAFETY: as stated.
             unsafe {
                 let b = L::columns::<S, W>(group.add(time * S * W), t.stride);
-                for s in 0..S {
-                    if s >= without {
-                        for w in 0..W {
-                            acc[g][w] = L::splat(*t.x.add((q + time * S + s) * W + w)).fma(b[s], acc[g][w]);
-                        }
+                for (s, &b) in b.iter().enumerate() {
+                    if s < without {
+                        continue;
+                    }
+                    for (w, acc) in acc.iter_mut().enumerate() {
+                        *acc = L::splat(*t.x.add((q + time * S + s) * W + w)).fma(b, *acc);
                     }
                 }
             }
         }
     }
 }
+
 /// The same address, of which the compiler does not know how it was found: it would keep one for each column.
 #[inline(always)]
 fn opaque<T>(p: *const T) -> *const T {
     #[cfg(target_arch = "x86_64")]
-    {
-        let mut p = p;
+    let p = {
+        let mut address = p as usize;
         // SAFETY: no instruction at all.
-        unsafe { std::arch::asm!("/* {0} */", inout(reg) p, options(pure, nomem, nostack, preserves_flags)) };
-        return p;
-    }
-    #[cfg(not(target_arch = "x86_64"))]
+        unsafe { std::arch::asm!("/* {0} */", inout(reg) address, options(pure, nomem, nostack, preserves_flags)) };
+        address as *const T
+    };
     p
 }
 
