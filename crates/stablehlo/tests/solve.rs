@@ -1,4 +1,5 @@
-//! `jnp.linalg.solve` in JAX's text is the operation `solve`; what only looks like it is read step by step.
+//! `jnp.linalg.solve`, `slogdet` and `cholesky` in JAX's text are the operations `solve`, `slogdet` and `cholesky`; what only
+//! looks like them is read step by step.
 
 use cotangent_core::check::{Options, check_function};
 use cotangent_core::rewrite::simplify;
@@ -16,16 +17,20 @@ fn workload(name: &str) -> String {
     text[text.find('\n').unwrap()..end].to_owned()
 }
 
+/// The same with extents of 4 in place of 32.
+fn small(name: &str) -> String {
+    workload(name).replace("i32", "int").replace("32", "4").replace("int", "i32")
+}
+
+fn array(shape: &[usize]) -> Array {
+    let n: usize = shape.iter().product();
+    Array::from_vec(shape, (0..n).map(|k| ((k * k * 37 + 11 * k + 5) % 23) as f64 / 7.0 - 1.5).collect()).unwrap()
+}
+
 /// Systems of 4 unknowns: one vector, a matrix, and three of them at once.
 fn systems() -> [(String, Vec<Array>); 3] {
-    // Extents of 32, but not integers of 32 bits.
-    let small = |name: &str| workload(name).replace("i32", "int").replace("32", "4").replace("int", "i32");
     let (vector, matrix) = (small("g_solve_vjp_32"), small("g_solvemat_vjp_32"));
     let batch = workload("g_batch1000x8_solve_vjp").replace("1000", "3");
-    let array = |shape: &[usize]| {
-        let n: usize = shape.iter().product();
-        Array::from_vec(shape, (0..n).map(|k| ((k * k * 37 + 11 * k + 5) % 23) as f64 / 7.0 - 1.5).collect()).unwrap()
-    };
     [
         (vector, vec![array(&[4, 4]), array(&[4])]),
         (matrix, vec![array(&[4, 4]), array(&[4, 4])]),
@@ -103,5 +108,74 @@ fn a_permutation_is_a_result_of_the_factorisation() {
         let path = format!("{}/../../tests/corpus/{name}/module.mlir", env!("CARGO_MANIFEST_DIR"));
         let f = main_of(&std::fs::read_to_string(path).unwrap());
         assert_eq!((count(&f, "lu"), count(&f, "scan"), count(&f, "while")), (1, 0, 0), "{name}");
+    }
+}
+
+#[test]
+fn a_determinant_is_one_operation() {
+    let text = small("g_logdet_vjp_32");
+    let f = main_of(&text);
+    let counts = |f: &Function| ["slogdet", "lu", "gather", "switch", "scan"].map(|name| count(f, name));
+    assert_eq!(counts(&f), [1, 0, 0, 0, 0], "{f:?}");
+    let report = check_function(&AdContext::default(), &f, &[array(&[4, 4])], &Options::default()).unwrap();
+    assert!(report.passed(), "{report}");
+    let singular = Array::from_vec(&[4, 4], vec![1.0; 16]).unwrap();
+    assert_eq!(reference::run(&f, &[singular]).unwrap()[0].to_f64(), [f64::NEG_INFINITY]);
+    // Something else of the diagonal, and something else than the diagonal.
+    for (from, to) in [
+        ("stablehlo.abs %11", "stablehlo.negate %11"),
+        ("stablehlo.log %15", "stablehlo.log_plus_one %15"),
+        ("compare GE, %0#2", "compare LE, %0#2"),
+        ("concatenate %22, %23", "concatenate %22, %22"),
+        ("compare LT, %8, %10", "compare GT, %8, %10"),
+    ] {
+        let other = text.replacen(from, to, 1);
+        assert_ne!(text, other, "{from}");
+        let g = main_of(&other);
+        assert_eq!((count(&g, "lu"), count(&g, "gather")), (1, 1), "{from}");
+    }
+}
+
+#[test]
+fn what_is_symmetrized_twice_is_symmetrized_once() {
+    let text = small("g_chol_fwd_32");
+    let (x, f) = (array(&[4, 4]), main_of(&text));
+    let positive: Vec<f64> = (0..16).map(|k| x.to_f64()[k] * 0.1 + if k % 5 == 0 { 3.0 } else { 0.0 }).collect();
+    let positive = Array::from_vec(&[4, 4], positive).unwrap();
+    assert_eq!((count(&f, "cholesky"), count(&f, "transpose"), count(&f, "add")), (1, 0, 1), "{f:?}");
+    let report =
+        check_function(&AdContext::default(), &f, std::slice::from_ref(&positive), &Options::default()).unwrap();
+    assert!(report.passed(), "{report}");
+    // The lower triangle of something else: twice the matrix has a factor that is larger by the root of two.
+    for (from, to) in
+        [("stablehlo.add %arg0, %0", "stablehlo.add %0, %0"), ("dense<2.000000e+00>", "dense<1.000000e+00>")]
+    {
+        let g = main_of(&text.replacen(from, to, 1));
+        assert!(count(&g, "transpose") > 0, "{from}");
+    }
+    let g = main_of(&text.replacen("dense<2.000000e+00>", "dense<1.000000e+00>", 1));
+    let (once, twice) = (reference::run(&f, &[positive.clone()]).unwrap(), reference::run(&g, &[positive]).unwrap());
+    for (a, b) in once[0].to_f64().iter().zip(twice[0].to_f64()) {
+        assert!((a * 2f64.sqrt() - b).abs() < 1e-12, "{a} {b}");
+    }
+}
+
+#[test]
+fn a_choice_that_is_made_is_no_branch() {
+    let text = "func.func public @main(%x: tensor<f64>) -> tensor<f64> {
+        %c = stablehlo.constant dense<CHOICE> : tensor<i32>
+        %y = \"stablehlo.case\"(%c) ({
+            %a = stablehlo.sine %x : tensor<f64>
+            stablehlo.return %a : tensor<f64>
+        }, {
+            %b = stablehlo.cosine %x : tensor<f64>
+            stablehlo.return %b : tensor<f64>
+        }) : (tensor<i32>) -> tensor<f64>
+        return %y : tensor<f64>
+    }";
+    // Out of range is the last one.
+    for (choice, name) in [("0", "sin"), ("1", "cos"), ("2", "cos"), ("-1", "cos")] {
+        let f = main_of(&text.replace("CHOICE", choice));
+        assert_eq!((f.eqns().len(), count(&f, name)), (1, 1), "{choice}");
     }
 }

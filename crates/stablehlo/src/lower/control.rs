@@ -6,7 +6,7 @@ use super::{Callee, callee, lapack, loops};
 use crate::ast::{Attr, Id, Operation, Region};
 use cotangent_core::ops::{Binary, Checkpoint, Comparison, Switch, While};
 use cotangent_core::primitive::Vals;
-use cotangent_core::{DType, Function, Op, Result, Type, Val, bail};
+use cotangent_core::{DType, Function, Op, Result, Scalar, Type, Val, bail};
 use std::sync::Arc;
 
 pub const TABLE: &[Row] = &[
@@ -88,6 +88,11 @@ fn case(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
         0 => bail!(Arity, "`{}` needs at least one branch", op.name),
         n => n - 1,
     };
+    // A choice that the text has made.
+    if let Some(Scalar::I(k)) = f.number(index) {
+        let chosen = usize::try_from(k).map_or(last, |k| k.min(last));
+        return Ok(f.inside(&op.regions[chosen])?.into());
+    }
     // What a boolean or a clamped index was made of.
     enum Made {
         OfBool(Val),

@@ -20,13 +20,13 @@ use cotangent_core::{Dim, Function, Op, Scalar, Type, Val};
 /// What a value is to a factorisation of `a`.
 #[derive(Clone, Copy)]
 pub struct Factor {
-    part: Part,
-    a: Val,
+    pub(super) part: Part,
+    pub(super) a: Val,
     order: Val,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Part {
+pub(super) enum Part {
     Packed,
     /// Rows exchanged, that count from here.
     Exchanges(i128),
@@ -54,12 +54,12 @@ impl Frame<'_> {
         few && !self.factors.borrow().is_empty() && x.iter().any(|&v| self.factor(v).is_some())
     }
 
-    fn is_number(&self, v: Val, n: i128) -> bool {
+    pub(super) fn is_number(&self, v: Val, n: i128) -> bool {
         matches!(self.number(v), Some(Scalar::I(i)) if i == n)
     }
 
     /// What a value is: itself, with another origin, or where the factorisation was a success.
-    fn factor(&self, v: Val) -> Option<Factor> {
+    pub(super) fn factor(&self, v: Val) -> Option<Factor> {
         if let Some(&f) = self.factors.borrow().get(&v) {
             return Some(f);
         }
@@ -161,7 +161,7 @@ impl Frame<'_> {
 }
 
 /// Whether all elements stay, in row-major order: a reshape, or a repetition that repeats nothing.
-fn keeps_elements(op: &Op, from: &Type, to: &Type) -> bool {
+pub(super) fn keeps_elements(op: &Op, from: &Type, to: &Type) -> bool {
     match op {
         Op::Reshape(_) => true,
         Op::BroadcastInDim(_) => from.shape.numel().same(&to.shape.numel()) == Some(true),

@@ -143,6 +143,15 @@ impl<'t> Frame<'t> {
         frame.b.finish(&results)
     }
 
+    /// Writes a region without arguments here: its values are numbered on.
+    pub fn inside(&self, region: &Region<'_>) -> Result<Vec<Val>> {
+        if !region.args.is_empty() {
+            let text = format!("this region takes no arguments, not {}", region.args.len());
+            return Err(Error::new(Code::Arity, text).at(region.pos.into()));
+        }
+        self.ops(region)
+    }
+
     /// Where operations are written.
     pub fn cx(&self) -> &dyn Emit {
         &self.b

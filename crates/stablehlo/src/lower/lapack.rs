@@ -9,9 +9,9 @@ use super::frame::{Frame, attribute, find, one};
 use super::householder::{self, Reflectors};
 use super::table::{How::By, Row};
 use crate::ast::{Attr, Operation};
-use cotangent_core::ops::{Bounds, Cholesky, Comparison, Eig, Eigh, Lu, Svd, TriangularSolve, Turn};
+use cotangent_core::ops::{Binary, Bounds, Cholesky, Comparison, Eig, Eigh, Lu, Op, Svd, TriangularSolve, Turn};
 use cotangent_core::primitive::{Val, Vals};
-use cotangent_core::{DType, Dim, Emit, Result, bail};
+use cotangent_core::{DType, Dim, Emit, Result, Scalar, bail};
 
 pub const TABLE: &[Row] = &[
     ("cholesky", By(cholesky)),
@@ -82,21 +82,41 @@ fn matrices<const N: usize>(f: &Frame<'_>, op: &Operation<'_>) -> Result<[Val; N
     }
 }
 
+/// A matrix whose Hermitian part is that of which one triangle is given: all that is read of it.
+fn half_read(f: &Frame<'_>, a: Val, lower: bool) -> Val {
+    symmetrized(f, a).unwrap_or_else(|| hermitian(f.cx(), a, lower))
+}
+
+/// `x`, if this is `(x + xᵀ) / 2` of real matrices.
+fn symmetrized(f: &Frame<'_>, a: Val) -> Option<Val> {
+    let def = |v: Val| f.with_def(v, |op, x| (op.clone(), x.to_vec()));
+    let (Op::Binary(Binary::Div), halved) = def(a)? else { return None };
+    let (Op::Binary(Binary::Add), x) = def(halved[0])? else { return None };
+    let real = f.cx().ty(a).dtype.is_float() && matches!(f.number(halved[1])?, Scalar::F(2.0));
+    let turned = |y: Val, x: Val| {
+        let last = f.cx().ty(x).rank() - 1;
+        let swaps = |p: &[usize]| p[last] == last - 1 && p[last - 1] == last && (0..last - 1).all(|k| p[k] == k);
+        matches!(def(y), Some((Op::Transpose(t), of)) if of[0] == x && swaps(&t.perm))
+    };
+    (real && (turned(x[1], x[0]) || turned(x[0], x[1]))).then(|| if turned(x[1], x[0]) { x[0] } else { x[1] })
+}
+
 /// The Hermitian matrix of which one triangle is given.
 fn hermitian(cx: &dyn Emit, a: Val, lower: bool) -> Val {
     let (whole, rest) = if lower { (cx.tril(a, 0), cx.tril(a, -1)) } else { (cx.triu(a, 0), cx.triu(a, 1)) };
     cx.add(whole, cx.adjoint(rest))
 }
 
-fn factor(cx: &dyn Emit, a: Val, lower: bool) -> Val {
-    let l = cx.op(Cholesky, &[hermitian(cx, a, lower)]);
+fn factor(f: &Frame<'_>, a: Val, lower: bool) -> Val {
+    let cx = f.cx();
+    let l = cx.op(Cholesky, &[half_read(f, a, lower)]);
     if lower { l } else { cx.adjoint(l) }
 }
 
 fn cholesky(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let lower = op.attr("lower").and_then(Attr::bool) != Some(false);
-    one(factor(f.cx(), a, lower))
+    one(factor(f, a, lower))
 }
 
 /// No failure.
@@ -107,9 +127,16 @@ fn fine(f: &Frame<'_>, op: &Operation<'_>, k: usize) -> Result<Val> {
 fn potrf(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let cx = f.cx();
-    let l = factor(cx, a, letter(op, "uplo")? == 'L');
-    let (rank, info) = (cx.ty(l).rank(), f.result(op, 1)?);
-    let bad = cx.reduce_any(cx.is_nan(l), &[rank - 2, rank - 1]);
+    let l = factor(f, a, letter(op, "uplo")? == 'L');
+    let (ty, info) = (cx.ty(l), f.result(op, 1)?);
+    let (rank, n) = (ty.rank(), &ty.shape[ty.rank() - 1]);
+    // What has no factor is NaN everywhere, so one element shows it.
+    let first = if n.as_const() > Some(0) {
+        cx.slice_axis(cx.slice_axis(l, rank - 2, 0usize, 1usize), rank - 1, 0usize, 1usize)
+    } else {
+        l
+    };
+    let bad = cx.reduce_any(cx.is_nan(first), &[rank - 2, rank - 1]);
     Ok(Vals::from_slice(&[l, cx.convert(bad, info.dtype)]))
 }
 
@@ -291,7 +318,7 @@ fn multiply(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 /// Eigenvectors and eigenvalues of the Hermitian matrix of which one triangle is given.
 fn decomposed(f: &Frame<'_>, a: Val, lower: bool, vectors: bool) -> (Val, Val) {
     let cx = f.cx();
-    let y = cx.emit(Eigh { vectors }.into(), &[hermitian(cx, a, lower)]);
+    let y = cx.emit(Eigh { vectors }.into(), &[half_read(f, a, lower)]);
     match y[..] {
         [w, v] => (v, w),
         _ => (a, y[0]),

@@ -6,6 +6,7 @@
 mod body;
 mod composite;
 mod control;
+mod determinant;
 mod dynamic;
 pub mod elementwise;
 mod exchanges;

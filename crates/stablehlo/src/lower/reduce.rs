@@ -73,11 +73,11 @@ impl Frame<'_> {
     fn fold(&self, b: Binary, x: Val, init: Val, axes: &[usize]) -> Option<Val> {
         let cx = self.cx();
         let op = reduction(b, cx.ty(x).dtype)?;
-        let y = match (axes.is_empty(), op) {
+        let y = self.of_determinant(b, x, axes).unwrap_or_else(|| match (axes.is_empty(), op) {
             (true, _) => x,
             (_, Reduction::Max | Reduction::Min) => cx.op(Reduce::new(op, axes, false).or_identity(), &[x]),
             _ => cx.reduce(op, x, axes),
-        };
+        });
         if self.is_identity(b, init) {
             return Some(y);
         }
