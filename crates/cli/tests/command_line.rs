@@ -258,3 +258,24 @@ fn a_reader_that_closes_early_is_not_an_error() {
     drop(child.stdout.take());
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
+
+#[test]
+fn a_variable_that_chooses_nothing_says_so() {
+    let said = |name: &str, value: &str| {
+        let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/attention.tgraph");
+        let mut run = Command::new(env!("CARGO_BIN_EXE_cotangent"));
+        let out = run.args(["run", example]).env(name, value).output().unwrap();
+        assert_eq!(out.status.code(), Some(0), "{name}={value}");
+        String::from_utf8(out.stderr).unwrap()
+    };
+    for (name, good, wrong, known) in [
+        ("COTANGENT_THREADS", "2", "0", "1 or more"),
+        ("COTANGENT_THREADS", "1", "two", "1 or more"),
+        ("COTANGENT_SIMD", "portable", "sse", "portable, avx2 or avx512"),
+        ("COTANGENT_ENGINE", "interpreter", "", "interpreter or emitter"),
+    ] {
+        assert_eq!(said(name, good), "", "{name}={good}");
+        let text = said(name, wrong);
+        assert!(text.contains(&format!("{name}={wrong} is ignored")) && text.contains(known), "{text}");
+    }
+}

@@ -238,7 +238,7 @@ impl Fused {
             let y = match std::mem::replace(&mut memory[b], Memory::Passing) {
                 Memory::Over(i) => x[i].clone(),
                 // SAFETY: the phases have written all of it.
-                Memory::Fresh(f) => unsafe { f.into_tensor(own) },
+                Memory::Fresh(f) => unsafe { f.into_tensor(&own) },
                 Memory::Passing => unreachable!("a result has memory of its own and stands once"),
             };
             if narrow { y.widened(&full) } else { y }

@@ -19,6 +19,7 @@
 //! is [`cotangent_kernels::vector`]'s (within 2 units in the last place).
 
 mod across;
+mod axes;
 mod buffers;
 mod contract;
 mod control;

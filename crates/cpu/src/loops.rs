@@ -191,9 +191,9 @@ fn scan_tiny(tiny: &Tiny, n: usize, reverse: bool, [consts, stacks]: [usize; 2],
     });
     // SAFETY: there was a step, so every carry was written, and every row of what was stacked.
     unsafe {
-        let carry = old.into_iter().zip(outputs).map(|(y, form)| y.into_tensor(form.shape.clone()));
+        let carry = old.into_iter().zip(outputs).map(|(y, form)| y.into_tensor(&form.shape));
         let stack = made.into_iter().zip(&outputs[carries..]);
-        Ok(carry.chain(stack.map(|(y, form)| y.into_tensor(shape_of(n, &form.shape)))).collect())
+        Ok(carry.chain(stack.map(|(y, form)| y.into_tensor(&shape_of(n, &form.shape)))).collect())
     }
 }
 
@@ -275,7 +275,7 @@ fn while_tiny(
     let mut y: Results = match steps {
         0 => x[of_cond + of_body..].iter().cloned().collect(),
         // SAFETY: there was a step, so every carry was written.
-        _ => made.map(|(y, form)| unsafe { y.into_tensor(form.shape.clone()) }).collect(),
+        _ => made.map(|(y, form)| unsafe { y.into_tensor(&form.shape) }).collect(),
     };
     for stack in stacks {
         y.push(stack.finish(steps, &Env::default())?);

@@ -45,7 +45,7 @@ pub(crate) fn bitcast(to: DType) -> Kernel {
         // admits no booleans here.
         unsafe {
             std::ptr::copy_nonoverlapping(x.first_ptr(), y.ptr(), x.numel() * from);
-            Ok(y.into_tensor(shape))
+            Ok(y.into_tensor(&shape))
         }
     })
 }

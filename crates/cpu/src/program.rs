@@ -217,13 +217,18 @@ impl Program {
 
     /// As [`Program::run_tensors`], on tensors that others keep, giving one result after the other: on few elements
     /// nothing is moved about.
-    pub fn run_each(&self, inputs: &[&Tensor], mut give: impl FnMut(Tensor)) -> Result<()> {
+    #[inline]
+    pub fn run_each<'t>(
+        &self,
+        inputs: impl Iterator<Item = &'t Tensor> + Clone,
+        mut give: impl FnMut(Tensor),
+    ) -> Result<()> {
         if let Some(tiny) = &self.tiny
-            && let Some(done) = tiny.run(inputs.iter().copied(), &mut give)
+            && let Some(done) = tiny.run(inputs.clone(), &mut give)
         {
             return done;
         }
-        self.call(inputs.iter().map(|&x| x.clone()).collect(), &Env::default())?.into_iter().for_each(give);
+        self.call(inputs.cloned().collect(), &Env::default())?.into_iter().for_each(give);
         Ok(())
     }
 

@@ -118,7 +118,7 @@ impl Loop {
         // for theirs, and there is a step, so all of them is written.
         unsafe {
             self.code.run(self.n, steps, reverse, &from, &to);
-            Ok(made.into_iter().zip(shapes).map(|(y, shape)| y.into_tensor(shape)).collect())
+            Ok(made.into_iter().zip(shapes).map(|(y, shape)| y.into_tensor(&shape)).collect())
         }
     }
 }

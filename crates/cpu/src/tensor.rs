@@ -6,6 +6,8 @@
 //!
 //! Invariant: every element addressed lies in the buffer, and there are at most [`MAX_ELEMENTS`].
 
+use crate::axes::Axes;
+pub(crate) use crate::axes::row_major;
 use crate::element::{Bits, Plain, anything, for_any, for_size, uninitialised, zeroed};
 use cotangent_core::{Array, DType, Data, Result, Type, bail};
 use cotangent_kernels::View;
@@ -28,8 +30,7 @@ pub struct Tensor {
     /// Taken out when the tensor is dropped.
     data: ManuallyDrop<Data>,
     offset: usize,
-    shape: Extents,
-    strides: Strides,
+    axes: Axes,
 }
 
 /// The number of elements of a shape; an error if there are more than [`MAX_ELEMENTS`].
@@ -40,40 +41,16 @@ pub(crate) fn volume(shape: &[usize]) -> Result<usize> {
     }
 }
 
-/// The strides of a row-major buffer.
-pub(crate) fn row_major(shape: &[usize]) -> Strides {
-    if let [] | [_] = shape {
-        return Strides::from_buf_and_len([1; 4], shape.len());
-    }
-    let mut strides: Strides = smallvec![0; shape.len()];
-    let mut step = 1isize;
-    for (s, &n) in strides.iter_mut().zip(shape).rev() {
-        *s = step;
-        step = step.wrapping_mul(n as isize);
-    }
-    strides
-}
-
-/// A copy, without a loop where there are few axes: tensors are cloned more often than anything else is done to them.
-pub(crate) fn copied<T: Copy + Default>(axes: &SmallVec<[T; 4]>) -> SmallVec<[T; 4]> {
-    let zero = T::default();
-    match **axes {
-        [] => SmallVec::new(),
-        [a] => SmallVec::from_buf_and_len([a, zero, zero, zero], 1),
-        [a, b] => SmallVec::from_buf_and_len([a, b, zero, zero], 2),
-        _ => SmallVec::from_slice(axes),
-    }
-}
-
 impl Clone for Tensor {
+    #[inline]
     fn clone(&self) -> Tensor {
-        let (shape, strides) = (copied(&self.shape), copied(&self.strides));
-        Tensor { data: self.data.clone(), offset: self.offset, shape, strides }
+        Tensor { data: self.data.clone(), offset: self.offset, axes: self.axes.clone() }
     }
 }
 
 impl Drop for Tensor {
     /// Large memory is kept for the next tensor that needs it, and so is small memory, of which more is needed.
+    #[inline]
     fn drop(&mut self) {
         // SAFETY: nothing reads the field after this.
         let mut data = unsafe { ManuallyDrop::take(&mut self.data) };
@@ -100,8 +77,8 @@ fn recycle(data: &mut Data) {
 
 impl From<Array> for Tensor {
     fn from(a: Array) -> Tensor {
-        let (shape, strides) = (a.shape().into(), row_major(a.shape()));
-        Tensor { data: ManuallyDrop::new(a.into_data()), offset: 0, shape, strides }
+        let axes = Axes::row_major(a.shape());
+        Tensor { data: ManuallyDrop::new(a.into_data()), offset: 0, axes }
     }
 }
 
@@ -115,7 +92,7 @@ impl Tensor {
     /// A row-major tensor of all elements of `data`.
     pub(crate) fn from_vec<T: Plain>(shape: Extents, data: Vec<T>) -> Tensor {
         debug_assert_eq!(volume(&shape).ok(), Some(data.len()));
-        Tensor { strides: row_major(&shape), data: ManuallyDrop::new(T::wrap(data)), offset: 0, shape }
+        Tensor { axes: Axes::row_major(&shape), data: ManuallyDrop::new(T::wrap(data)), offset: 0 }
     }
 
     /// A row-major tensor that `fill` writes; it gets a buffer of zeros.
@@ -159,13 +136,15 @@ impl Tensor {
     }
 
     /// The extents.
+    #[inline]
     pub fn shape(&self) -> &[usize] {
-        &self.shape
+        self.axes.extents()
     }
 
     /// The step of each axis.
+    #[inline]
     pub fn strides(&self) -> &[isize] {
-        &self.strides
+        self.axes.steps()
     }
 
     /// The position of the first element in the buffer.
@@ -175,12 +154,12 @@ impl Tensor {
 
     /// Number of elements.
     pub fn numel(&self) -> usize {
-        if self.shape.contains(&0) { 0 } else { self.shape.iter().product() }
+        if self.shape().contains(&0) { 0 } else { self.shape().iter().product() }
     }
 
     /// Element type and shape.
     pub fn ty(&self) -> Type {
-        Type::new(self.dtype(), self.shape.as_slice())
+        Type::new(self.dtype(), self.shape())
     }
 
     /// The elements are the whole buffer in row-major order.
@@ -189,16 +168,9 @@ impl Tensor {
     }
 
     /// The elements lie next to each other in row-major order.
+    #[inline]
     pub(crate) fn is_row_major(&self) -> bool {
-        if let ([n], [s]) = (&*self.shape, &*self.strides) {
-            return *s == 1 || *n < 2;
-        }
-        let mut step = 1isize;
-        self.shape.iter().zip(&self.strides).rev().all(|(&n, &s)| {
-            let fits = n == 1 || s == step;
-            step = step.wrapping_mul(n as isize);
-            fits
-        }) || self.shape.contains(&0)
+        self.axes.is_row_major()
     }
 
     /// The elements for a kernel.
@@ -208,9 +180,9 @@ impl Tensor {
     pub(crate) fn view<T: Plain>(&self) -> View<'_, T> {
         let data = T::slice(&self.data).expect("kernels are chosen by element type");
         if self.is_dense() {
-            View::dense(data, &self.shape)
+            View::dense(data, self.shape())
         } else {
-            View::new(data, self.offset, &self.shape, &self.strides)
+            View::new(data, self.offset, self.shape(), self.strides())
         }
     }
 
@@ -225,9 +197,9 @@ impl Tensor {
         // bytes are valid.
         let data = unsafe { std::slice::from_raw_parts(p, n) };
         if self.is_dense() {
-            View::dense(data, &self.shape)
+            View::dense(data, self.shape())
         } else {
-            View::new(data, self.offset, &self.shape, &self.strides)
+            View::new(data, self.offset, self.shape(), self.strides())
         }
     }
 
@@ -258,14 +230,14 @@ impl Tensor {
 
     /// The element at index 0 of every axis, if there is one.
     pub(crate) fn first<T: cotangent_core::Element>(&self) -> Option<T> {
-        if self.shape.contains(&0) { None } else { T::slice(&self.data)?.get(self.offset).copied() }
+        if self.shape().contains(&0) { None } else { T::slice(&self.data)?.get(self.offset).copied() }
     }
 
     /// The elements in column-major order, if they lie so.
     pub fn column_slice<T: cotangent_core::Element>(&self) -> Option<&[T]> {
         let data = T::slice(&self.data)?;
         let mut step = 1isize;
-        let fits = self.shape.iter().zip(&self.strides).all(|(&n, &s)| {
+        let fits = self.shape().iter().zip(self.strides()).all(|(&n, &s)| {
             let fits = n == 1 || s == step;
             step = step.wrapping_mul(n as isize);
             fits
@@ -282,6 +254,7 @@ impl Tensor {
     }
 
     /// Where the first element lies. Dangling if there is none.
+    #[inline]
     pub(crate) fn first_ptr(&self) -> *const u8 {
         fn of<T: Plain>(t: &Tensor) -> *const u8 {
             let data = T::slice(&t.data).expect("the type was asked");
@@ -300,7 +273,7 @@ impl Tensor {
 
     /// A reader of elements in order would cross the grain: another axis has smaller steps than the last.
     pub(crate) fn is_across(&self) -> bool {
-        let mut axes = self.shape.iter().zip(&self.strides).rev().filter(|a| *a.0 > 1).map(|a| a.1.abs());
+        let mut axes = self.shape().iter().zip(self.strides()).rev().filter(|a| *a.0 > 1).map(|a| a.1.abs());
         let last = axes.next().unwrap_or(0);
         last > 1 && self.numel() > 256 && axes.any(|s| (1..last).contains(&s))
     }
@@ -310,7 +283,7 @@ impl Tensor {
         if self.is_dense() {
             return Ok(self);
         }
-        let (dtype, shape) = (self.dtype(), self.shape.clone());
+        let (dtype, shape) = (self.dtype(), Extents::from_slice(self.shape()));
         for_size!(dtype, W => Tensor::filled_bits::<W>(dtype, shape, |dst| copy_on_threads(dst, self.bits())))
     }
 
@@ -322,14 +295,14 @@ impl Tensor {
     /// The value outside the runtime.
     pub fn into_array(self) -> Result<Array> {
         let dense = self.into_dense()?;
-        Array::from_data(dense.shape.to_vec(), Data::clone(&dense.data))
+        Array::from_data(dense.shape().to_vec(), Data::clone(&dense.data))
     }
 
     /// Axis `k` of the result is axis `perm[k]`.
     pub fn transpose(mut self, perm: &[usize]) -> Tensor {
-        let (shape, strides) = (&self.shape, &self.strides);
-        let turned = (perm.iter().map(|&p| shape[p]).collect(), perm.iter().map(|&p| strides[p]).collect());
-        (self.shape, self.strides) = turned;
+        let (shape, strides) = (self.shape(), self.strides());
+        let (extents, steps): (Extents, Strides) = perm.iter().map(|&p| (shape[p], strides[p])).unzip();
+        self.axes = Axes::new(&extents, &steps);
         self
     }
 
@@ -338,58 +311,61 @@ impl Tensor {
         volume(shape)?;
         let mut strides: Strides = smallvec![0; shape.len()];
         for (k, &to) in dims.iter().enumerate() {
-            if self.shape[k] == shape[to] {
-                strides[to] = self.strides[k];
+            if self.shape()[k] == shape[to] {
+                strides[to] = self.strides()[k];
             } else {
-                assert_eq!(self.shape[k], 1, "{:?} broadcast to {shape:?} by {dims:?}", self.shape);
+                assert_eq!(self.shape()[k], 1, "{:?} broadcast to {shape:?} by {dims:?}", self.shape());
             }
         }
-        (self.shape, self.strides) = (shape.into(), strides);
+        self.axes = Axes::new(shape, &strides);
         Ok(self)
     }
 
     /// Elements `start + i · stride` of an axis, `len` of them.
     pub fn slice(mut self, axis: usize, start: usize, len: usize, stride: usize) -> Tensor {
-        if len > 0 && !self.shape.contains(&0) {
-            self.offset = self.offset.wrapping_add_signed(self.strides[axis].wrapping_mul(start as isize));
+        let (mut extents, mut steps) = (Extents::from_slice(self.shape()), Strides::from_slice(self.strides()));
+        if len > 0 && !extents.contains(&0) {
+            self.offset = self.offset.wrapping_add_signed(steps[axis].wrapping_mul(start as isize));
         }
-        self.shape[axis] = len;
+        extents[axis] = len;
         // The stride of a single element never counts, and the product could overflow.
-        self.strides[axis] = if len > 1 { self.strides[axis].wrapping_mul(stride as isize) } else { 0 };
+        steps[axis] = if len > 1 { steps[axis].wrapping_mul(stride as isize) } else { 0 };
+        self.axes = Axes::new(&extents, &steps);
         self
     }
 
     /// The part at index `i` of the first axis, without that axis.
     pub(crate) fn row(&self, i: usize) -> Tensor {
         let mut offset = self.offset;
-        if !self.shape.contains(&0) {
-            offset = offset.wrapping_add_signed(self.strides[0].wrapping_mul(i as isize));
+        if !self.shape().contains(&0) {
+            offset = offset.wrapping_add_signed(self.strides()[0].wrapping_mul(i as isize));
         }
-        let (shape, strides) = (self.shape[1..].into(), self.strides[1..].into());
-        Tensor { data: self.data.clone(), offset, shape, strides }
+        Tensor { data: self.data.clone(), offset, axes: Axes::new(&self.shape()[1..], &self.strides()[1..]) }
     }
 
     /// The axis read backwards.
     pub fn reverse(mut self, axis: usize) -> Tensor {
-        if !self.shape.contains(&0) {
-            let last = (self.shape[axis] - 1) as isize;
-            self.offset = self.offset.wrapping_add_signed(self.strides[axis].wrapping_mul(last));
-            self.strides[axis] = -self.strides[axis];
+        if !self.shape().contains(&0) {
+            let mut steps = Strides::from_slice(self.strides());
+            let last = (self.shape()[axis] - 1) as isize;
+            self.offset = self.offset.wrapping_add_signed(steps[axis].wrapping_mul(last));
+            steps[axis] = -steps[axis];
+            self.axes = Axes::new(self.shape(), &steps);
         }
         self
     }
 
     /// The same elements in row-major order in another shape of the same size: a view where the strides allow it.
     pub fn reshape(mut self, shape: &[usize]) -> Result<Tensor> {
-        assert_eq!(volume(shape)?, self.numel(), "{:?} reshaped to {shape:?}", self.shape);
-        let strides = if self.is_row_major() { Some(row_major(shape)) } else { self.strides_for(shape) };
-        match strides {
-            Some(strides) => (self.shape, self.strides) = (shape.into(), strides),
+        assert_eq!(volume(shape)?, self.numel(), "{:?} reshaped to {shape:?}", self.shape());
+        let strides = if self.is_row_major() { None } else { self.strides_for(shape) };
+        self.axes = match strides {
+            Some(strides) => Axes::new(shape, &strides),
             None => {
-                self = self.into_dense()?;
-                (self.shape, self.strides) = (shape.into(), row_major(shape));
+                self = self.into_packed()?;
+                Axes::row_major(shape)
             }
-        }
+        };
         Ok(self)
     }
 
@@ -397,7 +373,7 @@ impl Tensor {
     fn strides_for(&self, shape: &[usize]) -> Option<Strides> {
         let mut out: Strides = smallvec![0; shape.len()];
         let old: SmallVec<[(usize, isize); 4]> =
-            self.shape.iter().copied().zip(self.strides.iter().copied()).filter(|a| a.0 != 1).collect();
+            self.shape().iter().copied().zip(self.strides().iter().copied()).filter(|a| a.0 != 1).collect();
         let (mut k, mut j) = (0, 0);
         // Groups of axes with one product of extents: the old ones must step through evenly.
         while k < old.len() {
@@ -427,19 +403,16 @@ impl Tensor {
 
     /// The first element along every axis that `repeated` marks, for axes whose elements are all the same.
     pub(crate) fn narrowed(mut self, repeated: impl Fn(usize) -> bool) -> Tensor {
-        for (d, n) in self.shape.iter_mut().enumerate() {
-            *n = if repeated(d) { 1 } else { *n };
-        }
+        let extents: Extents = self.shape().iter().enumerate().map(|(d, &n)| if repeated(d) { 1 } else { n }).collect();
+        self.axes = Axes::new(&extents, self.strides());
         self
     }
 
     /// The inverse of [`Tensor::narrowed`]: axes of extent 1 repeated up to `shape`.
     pub(crate) fn widened(mut self, shape: &[usize]) -> Tensor {
-        for (d, &n) in shape.iter().enumerate() {
-            if self.shape[d] != n {
-                (self.shape[d], self.strides[d]) = (n, 0);
-            }
-        }
+        let step = |(d, &n): (usize, &usize)| if self.shape()[d] == n { self.strides()[d] } else { 0 };
+        let steps: Strides = shape.iter().enumerate().map(step).collect();
+        self.axes = Axes::new(shape, &steps);
         self
     }
 }
@@ -470,6 +443,7 @@ impl Fresh {
         for_any!(dtype, T => of::<T>(n))
     }
 
+    #[inline]
     pub(crate) fn ptr(&self) -> *mut u8 {
         self.data.as_ptr()
     }
@@ -478,12 +452,13 @@ impl Fresh {
     ///
     /// # Safety
     /// All elements have been written.
-    pub(crate) unsafe fn into_tensor(self, shape: Extents) -> Tensor {
-        debug_assert_eq!(volume(&shape).ok(), Some(self.len));
+    #[inline]
+    pub(crate) unsafe fn into_tensor(self, shape: &[usize]) -> Tensor {
+        debug_assert_eq!(volume(shape).ok(), Some(self.len));
         let mut this = ManuallyDrop::new(self);
         // SAFETY: the caller's promise; the buffer is given away once.
         let data = unsafe { this.value() };
-        Tensor { strides: row_major(&shape), data: ManuallyDrop::new(data), offset: 0, shape }
+        Tensor { axes: Axes::row_major(shape), data: ManuallyDrop::new(data), offset: 0 }
     }
 }
 
@@ -492,6 +467,7 @@ impl Fresh {
     ///
     /// # Safety
     /// All elements have been written, and this is called once.
+    #[inline]
     unsafe fn value(&mut self) -> Data {
         // SAFETY: the caller's promise.
         self.whole.take().unwrap_or_else(|| unsafe { (self.wrap)(self.data, self.len) })
@@ -507,6 +483,6 @@ impl Drop for Fresh {
 
 impl std::fmt::Debug for Tensor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} offset {} strides {:?}", self.ty(), self.offset, self.strides)
+        write!(f, "{} offset {} strides {:?}", self.ty(), self.offset, self.strides())
     }
 }

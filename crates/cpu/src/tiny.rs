@@ -14,7 +14,7 @@ use crate::elementwise::{Lowering, Typed, is_elementwise};
 use crate::fuse::{Group, Node, plan};
 use crate::fused;
 use crate::kernel::Sizes;
-use crate::tensor::{Extents, Fresh, Tensor, copied, row_major};
+use crate::tensor::{Extents, Fresh, Tensor, row_major};
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::{DotGeneral, Op, Reduce, Reduction};
 use cotangent_core::{DType, Env, Function, Result, Type, Val};
@@ -89,6 +89,15 @@ impl Form {
         let shape: Extents = ty.shape.iter().map(|d| d.as_const()).collect::<Option<_>>()?;
         let n = cotangent_core::array::numel(&shape).filter(|&n| n > 0)?;
         n.checked_mul(ty.dtype.size()).map(|_| Form { dtype: ty.dtype, shape, n })
+    }
+
+    /// Whether a tensor is of this form.
+    #[inline]
+    fn fits(&self, t: &Tensor) -> bool {
+        let shape = t.shape();
+        // Few extents: a call would take longer than to compare them.
+        let same = self.shape.len() == shape.len() && self.shape.iter().zip(shape).all(|(a, b)| a == b);
+        same && self.dtype == t.dtype()
     }
 
     /// All elements together.
@@ -487,22 +496,15 @@ impl Tiny {
 
     /// Whether these are of the types that the program takes.
     pub(crate) fn takes<'t>(&self, mut x: impl Iterator<Item = &'t Tensor>) -> bool {
-        let same = |a: &[usize], b: &[usize]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b);
-        let fits = |form: &Form, x: &Tensor| form.dtype == x.dtype() && same(&form.shape, x.shape());
-        self.inputs.iter().all(|form| x.next().is_some_and(|x| fits(form, x))) && x.next().is_none()
+        self.inputs.iter().all(|form| x.next().is_some_and(|x| form.fits(x))) && x.next().is_none()
     }
 
     /// Gives the results; `None` if operands are not of the types that the program takes.
     pub(crate) fn run<'t>(
         &self,
-        x: impl Iterator<Item = &'t Tensor> + Clone,
+        mut x: impl Iterator<Item = &'t Tensor>,
         give: impl FnMut(Tensor),
     ) -> Option<Result<()>> {
-        self.takes(x.clone()).then(|| self.run_taken(x, give))
-    }
-
-    fn run_taken<'t>(&self, x: impl Iterator<Item = &'t Tensor>, mut give: impl FnMut(Tensor)) -> Result<()> {
-        let mut dense: SmallVec<[Tensor; 1]> = SmallVec::new();
         // Operands, results, and what is known; on the stack where they are few.
         let (mut few, mut many) = ([std::ptr::null_mut(); 12], Vec::new());
         let places = self.inputs.len() + self.outputs.len() + if self.fixed { self.offsets.len() } else { 0 };
@@ -513,41 +515,75 @@ impl Tiny {
                 &mut many
             }
         };
-        let (inputs, rest) = table.split_at_mut(self.inputs.len());
-        let (outputs, known) = rest.split_at_mut(self.outputs.len());
-        for (at, t) in inputs.iter_mut().zip(x) {
+        let mut dense: SmallVec<[Tensor; 1]> = SmallVec::new();
+        for (at, form) in table.iter_mut().zip(&self.inputs) {
+            let t = x.next().filter(|t| form.fits(t))?;
             *at = match t.is_row_major() {
                 true => t.first_ptr().cast_mut(),
-                false => {
-                    let copy = t.clone().into_dense()?;
-                    let at = copy.first_ptr().cast_mut();
-                    dense.push(copy);
-                    at
-                }
+                false => match t.clone().into_dense() {
+                    Ok(copy) => {
+                        dense.push(copy);
+                        dense[dense.len() - 1].first_ptr().cast_mut()
+                    }
+                    Err(e) => return Some(Err(e)),
+                },
             };
         }
+        // SAFETY: operands of these types lie packed where the table says, and live on.
+        x.next().is_none().then(|| unsafe { self.run_taken(table, give) })
+    }
+
+    /// Runs on operands that the table has.
+    ///
+    /// # Safety
+    /// The table begins with where the operands lie, packed, and has room for results and what is known.
+    unsafe fn run_taken(&self, table: &mut [*mut u8], mut give: impl FnMut(Tensor)) -> Result<()> {
+        let outputs = self.inputs.len()..self.inputs.len() + self.outputs.len();
+        // Nothing is moved about for one result, the most common number.
+        if let [form] = &self.outputs[..] {
+            let result = Fresh::new(form.dtype, form.n)?;
+            table[outputs.start] = result.ptr();
+            // SAFETY: the caller's promise; a fresh buffer holds all elements of the result, and they are written.
+            give(unsafe {
+                self.run_placed(table);
+                result.into_tensor(&form.shape)
+            });
+            return Ok(());
+        }
         let mut results: SmallVec<[Fresh; 2]> = SmallVec::new();
-        for (at, form) in outputs.iter_mut().zip(&self.outputs) {
+        for (at, form) in table[outputs].iter_mut().zip(&self.outputs) {
             let result = Fresh::new(form.dtype, form.n)?;
             *at = result.ptr();
             results.push(result);
         }
-        // SAFETY: operands of these types lie packed and live on, fresh buffers hold all elements of the results, and
-        // are written; the image is never written if it is fixed.
+        // SAFETY: as above.
+        unsafe {
+            self.run_placed(table);
+            for (r, form) in results.into_iter().zip(&self.outputs) {
+                give(r.into_tensor(&form.shape));
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs on operands and results that the table has.
+    ///
+    /// # Safety
+    /// As for [`Tiny::execute`]; the table has room for what is known.
+    unsafe fn run_placed(&self, table: &mut [*mut u8]) {
+        let (given, known) = table.split_at_mut(self.inputs.len() + self.outputs.len());
+        // SAFETY: the caller's promise; the image is never written if it is fixed.
         unsafe {
             if self.fixed {
                 let base = self.image.as_ptr().cast::<u8>().cast_mut();
                 known.iter_mut().zip(&self.offsets).for_each(|(place, &at)| *place = base.wrapping_add(at));
                 self.follow(&self.code, table);
             } else {
-                let (x, y) = (inputs.iter().map(|x| x.cast_const()), outputs.iter().copied());
+                let (x, y) = given.split_at(self.inputs.len());
+                let (x, y) = (x.iter().map(|x| x.cast_const()), y.iter().copied());
                 self.with_memory(|memory| self.execute(memory, x, y));
             }
-            for (r, form) in results.into_iter().zip(&self.outputs) {
-                give(r.into_tensor(copied(&form.shape)));
-            }
         }
-        Ok(())
     }
 
     /// Runs on elements where they lie.

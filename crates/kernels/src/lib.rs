@@ -32,6 +32,7 @@ pub mod copy;
 pub mod cumulative;
 pub mod element;
 pub mod emit;
+pub mod environment;
 pub mod fourier;
 pub mod gemm;
 pub mod index;

@@ -4,6 +4,7 @@
 //! a loop into a function with more of them. No level may change a bit of a result: the compiler never fuses a product
 //! and a sum on its own, and code that asks for `mul_add` asks [`fused`] first or is exact at every level.
 
+use crate::environment::chosen;
 use std::sync::OnceLock;
 
 /// The vector instructions that kernels are chosen for.
@@ -28,12 +29,14 @@ impl Level {
     pub fn chosen() -> Level {
         static CHOSEN: OnceLock<Level> = OnceLock::new();
         *CHOSEN.get_or_init(|| {
-            let wanted = match std::env::var("COTANGENT_SIMD").as_deref() {
-                Ok("portable") => Level::Portable,
-                Ok("avx2") => Level::Avx2,
-                _ => Level::Avx512,
+            let level = |text: &str| match text {
+                "portable" => Some(Level::Portable),
+                "avx2" => Some(Level::Avx2),
+                "avx512" => Some(Level::Avx512),
+                _ => None,
             };
-            wanted.min(Level::detected())
+            let wanted = chosen("COTANGENT_SIMD", "portable, avx2 or avx512", level);
+            wanted.unwrap_or(Level::Avx512).min(Level::detected())
         })
     }
 

@@ -96,10 +96,15 @@ impl<'t> Part<'t> {
             }
             next += 1;
         }
-        // Most tapes are met nearly in that order.
-        let mut order: Vec<(u64, u32)> = part.nodes.iter().zip(0..).map(|(visit, i)| (visit.node.id, i)).collect();
-        order.sort_by(|a, b| b.cmp(a));
-        part.order = order.into_iter().map(|(_, i)| i).collect();
+        // Most tapes are met nearly in that order, but for variables, which come early and were there first.
+        let (nodes, count) = (&part.nodes, part.nodes.len() as u32);
+        part.order.reserve(nodes.len());
+        part.order.extend((0..count).filter(|&i| !nodes[i as usize].node.is_leaf()));
+        part.order.extend((0..count).filter(|&i| nodes[i as usize].node.is_leaf()));
+        let newer = |a: &u32, b: &u32| nodes[*a as usize].node.id >= nodes[*b as usize].node.id;
+        if !part.order.is_sorted_by(newer) {
+            part.order.sort_by_key(|&i| std::cmp::Reverse(nodes[i as usize].node.id));
+        }
         Ok((part, at))
     }
 

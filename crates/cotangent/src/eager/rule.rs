@@ -16,14 +16,13 @@ use super::error;
 use super::exec::{Value, Values};
 use super::runtime::EagerRuntime;
 use super::tape::{
-    Derivative, Edge, Kept, Kind, Node, Origin, Saved, Source, Tape, lock, next_id, order_of, transpose,
+    Derivative, Edge, Kept, Kind, Node, Origin, Saved, Source, Taken, Tape, lock, next_id, order_of, transpose,
 };
 use super::whole::{Key, Whole};
 use crate::tensor::Order;
 use cotangent_core::ops::{Plain, Unary};
 use cotangent_core::transform::{Lin, LinearProgram, Lv, Operand};
-use cotangent_core::{Builder, DType, Emit, Env, Function, Loc, Op, Result, Type, Val};
-use cotangent_cpu::tensor::Extents;
+use cotangent_core::{Builder, Emit, Env, Function, Loc, Op, Result, Type, Val};
 use cotangent_cpu::{Program, Tensor};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use smallvec::SmallVec;
@@ -61,17 +60,23 @@ struct Table {
 struct Rule {
     epoch: u64,
     op: Op,
-    operands: SmallVec<[Form; 2]>,
+    operands: Words,
     /// What runs, unless the operation has to run step by step.
     ready: Option<Ready>,
 }
 
-/// What a rule knows of an operand.
-struct Form {
-    dtype: DType,
-    shape: Extents,
-    order: Order,
-    tracked: bool,
+/// What a rule knows of its operands, one after another: element type, order, rank, whether it is tracked; then the
+/// extents.
+type Words = SmallVec<[u64; 8]>;
+
+fn spell(words: &mut Words, x: &[&Value], tracked: bool) {
+    for v in x {
+        let (dtype, shape, tracked) = (v.tensor.dtype() as u64, v.tensor.shape(), tracked && v.edge.is_some());
+        words.push((shape.len() as u64) << 16 | dtype << 8 | (v.order as u64) << 1 | u64::from(tracked));
+        for &n in shape {
+            words.push(n as u64);
+        }
+    }
 }
 
 struct Ready {
@@ -136,7 +141,7 @@ impl Pullback {
             }
         };
         if let Some(program) = &self.program {
-            program.run_each(&x, |ct| pass(Some(ct)))?;
+            program.run_each(x.iter().copied(), |ct| pass(Some(ct)))?;
         }
         pass(None);
         done
@@ -173,20 +178,18 @@ impl Rules {
         y: &mut Values,
     ) -> Option<Result<()>> {
         let plain = op.plain()?;
+        // Where it stays: what has just been written is slow to move.
+        let mut operands = Words::new();
+        spell(&mut operands, x, tracked);
         let mut h = FxHasher::default();
         plain.hash(&mut h);
-        for v in x {
-            let of =
-                (v.tensor.dtype() as usize) << 2 | (v.order as usize) << 1 | usize::from(tracked && v.edge.is_some());
-            h.write_usize(of);
-            v.tensor.shape().iter().for_each(|&n| h.write_usize(n));
-        }
+        operands.iter().for_each(|&w| h.write_u64(w));
         let (hash, epoch) = (h.finish(), self.epoch.load(Ordering::Acquire));
         let place = hash as usize % RECENT;
         let at_hand = AT_HAND.try_with(|rules| rules[place].take()).ok().flatten();
-        let rule = match at_hand.filter(|rule| rule.epoch == epoch && rule.fits(plain, x, tracked)) {
+        let rule = match at_hand.filter(|rule| rule.epoch == epoch && rule.fits(plain, &operands)) {
             Some(rule) => rule,
-            None => self.find(rt, (op, plain), x, tracked, (hash, epoch))?,
+            None => self.find(rt, (op, plain), (x, &operands), tracked, (hash, epoch))?,
         };
         let done = rule.ready.as_ref().map(|ready| ready.run(x, loc, y));
         // While a thread ends it has no rules at hand.
@@ -199,12 +202,12 @@ impl Rules {
         &self,
         rt: &EagerRuntime,
         (op, plain): (&Op, Plain<'_>),
-        x: &[&Value],
+        (x, operands): (&[&Value], &Words),
         tracked: bool,
         (hash, epoch): (u64, u64),
     ) -> Option<Arc<Rule>> {
         let mut table = lock(&self.table);
-        if let Some(rule) = table.ready.get(&hash).and_then(|all| all.iter().find(|r| r.fits(plain, x, tracked))) {
+        if let Some(rule) = table.ready.get(&hash).and_then(|all| all.iter().find(|r| r.fits(plain, operands))) {
             return Some(rule.clone());
         }
         if table.seen.len() >= MOST {
@@ -213,14 +216,8 @@ impl Rules {
         if table.seen.insert(hash) {
             return None;
         }
-        let form = |v: &&Value| Form {
-            dtype: v.tensor.dtype(),
-            shape: v.tensor.shape().into(),
-            order: v.order,
-            tracked: tracked && v.edge.is_some(),
-        };
-        let (operands, ready) = (x.iter().map(form).collect(), Ready::new(rt, op, x, tracked));
-        let rule = Arc::new(Rule { epoch, op: op.clone(), operands, ready });
+        let ready = Ready::new(rt, op, x, tracked);
+        let rule = Arc::new(Rule { epoch, op: op.clone(), operands: operands.clone(), ready });
         table.ready.entry(hash).or_default().push(rule.clone());
         Some(rule)
     }
@@ -246,13 +243,8 @@ impl Rules {
 
 impl Rule {
     /// Whether it is the rule of this operation on these operands.
-    fn fits(&self, plain: Plain<'_>, x: &[&Value], tracked: bool) -> bool {
-        let fits = |(a, v): (&Form, &&Value)| {
-            let (dtype, shape) = (v.tensor.dtype(), v.tensor.shape());
-            let same = a.dtype == dtype && a.order == v.order && a.tracked == (tracked && v.edge.is_some());
-            same && a.shape.len() == shape.len() && a.shape.iter().zip(shape).all(|(a, b)| a == b)
-        };
-        self.operands.len() == x.len() && self.operands.iter().zip(x).all(fits) && self.op.plain() == Some(plain)
+    fn fits(&self, plain: Plain<'_>, operands: &Words) -> bool {
+        self.operands.iter().eq(operands) && self.op.plain() == Some(plain)
     }
 }
 
@@ -343,9 +335,8 @@ impl Ready {
     }
 
     fn run(&self, x: &[&Value], loc: Loc, y: &mut Values) -> Result<()> {
-        let tensors: SmallVec<[&Tensor; 4]> = x.iter().map(|v| &v.tensor).collect();
         let mut others: SmallVec<[Tensor; 1]> = SmallVec::new();
-        self.forward.run_each(&tensors, |tensor| match self.results.get(y.len()) {
+        self.forward.run_each(x.iter().map(|v| &v.tensor), |tensor| match self.results.get(y.len()) {
             Some(_) => y.push(Value::new(tensor, self.order)),
             None => others.push(tensor),
         })?;
@@ -357,12 +348,12 @@ impl Ready {
             }
         }
         let mut saved: SmallVec<[Tensor; 2]> = SmallVec::new();
-        for source in derivative.sources() {
-            match source {
-                Source::Operand(k) => saved.push(x[*k].tensor.clone()),
-                Source::Result(k) => saved.push(y.get(*k).map_or_else(|| &others[k - y.len()], |v| &v.tensor).clone()),
-                Source::Fixed(_) => {}
-            }
+        for from in &derivative.saved {
+            let tensor = match *from {
+                Taken::Operand(k) => &x[k].tensor,
+                Taken::Result(k) => y.get(k).map_or_else(|| &others[k - y.len()], |v| &v.tensor),
+            };
+            saved.push(tensor.clone());
         }
         let tape = Saved::new(Tape { saved, env: Env::default() });
         let mut node = Some(Node::new(inputs, Kind::Op { derivative: derivative.clone(), loc, tape }));

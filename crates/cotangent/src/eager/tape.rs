@@ -143,6 +143,8 @@ pub(super) struct Derivative {
     /// The operands, if the program refers to values that were computed from them: a derivative of the derivative
     /// linearizes again.
     pub again: Option<Vec<Kept>>,
+    /// Where what a tape holds comes from, in order.
+    pub saved: SmallVec<[Taken; 2]>,
     /// Other points will follow.
     pub reusable: bool,
     /// Programs by the linear values that have cotangents.
@@ -176,6 +178,12 @@ pub(super) enum Source {
     Fixed(Box<(Op, Tensor)>),
 }
 
+/// Where what a tape holds comes from: an operand, or what running the operation gives.
+pub(super) enum Taken {
+    Operand(usize),
+    Result(usize),
+}
+
 /// What a kept value's own tangent is.
 #[derive(Clone, Copy)]
 pub(super) enum Origin {
@@ -196,10 +204,6 @@ impl Kept {
         });
         Value { edge, ..Value::new(tensor, self.order) }
     }
-
-    fn is_saved(&self) -> bool {
-        !matches!(self.source, Source::Fixed(_))
-    }
 }
 
 impl Derivative {
@@ -211,12 +215,13 @@ impl Derivative {
         again: Option<Vec<Kept>>,
         reusable: bool,
     ) -> Derivative {
-        Derivative { op, program, inputs, kept, again, reusable, pullbacks: Pullbacks::default() }
-    }
-
-    /// Where what a tape holds comes from, in order.
-    pub fn sources(&self) -> impl Iterator<Item = &Source> {
-        self.kept.iter().filter(|k| k.is_saved()).chain(self.again.iter().flatten()).map(|k| &k.source)
+        let from = |k: &Kept| match k.source {
+            Source::Operand(k) => Some(Taken::Operand(k)),
+            Source::Result(k) => Some(Taken::Result(k)),
+            Source::Fixed(_) => None,
+        };
+        let saved = kept.iter().chain(again.iter().flatten()).filter_map(from).collect();
+        Derivative { op, program, inputs, kept, again, saved, reusable, pullbacks: Pullbacks::default() }
     }
 
     /// The values that the equations refer to at a point, by index; with their tangents if `node` is given.
@@ -256,13 +261,8 @@ thread_local! {
     static SPARE_NODES: RefCell<Vec<Arc<Node>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Keeps the memory of a node whose inputs are unlinked and that nobody else refers to.
-fn keep_spare(mut node: Arc<Node>) {
-    // What it held goes now: that may be the last reference to something that records, too.
-    if let Some(node) = Arc::get_mut(&mut node) {
-        node.kind = Kind::Leaf { grad: Mutex::default() };
-        node.hooks.take();
-    }
+/// Keeps the memory of a node that refers to nothing and that nobody else refers to.
+fn keep_spare(node: Arc<Node>) {
     let _ = SPARE_NODES.try_with(|spare| {
         if let Ok(mut spare) = spare.try_borrow_mut()
             && spare.len() < SPARE
@@ -343,12 +343,17 @@ impl Drop for Node {
         let mut stack = Vec::new();
         self.unlink(&mut stack);
         while let Some(mut node) = stack.pop() {
-            match Arc::get_mut(&mut node) {
+            // A variable, most often, that the runtime knows of: to ask for it alone would take as long as to let go.
+            let alone = if Arc::strong_count(&node) == 1 { Arc::get_mut(&mut node) } else { None };
+            match alone {
                 Some(last) => {
                     last.unlink(&mut stack);
+                    // What it held goes now: that may be the last reference to something that records, too.
+                    last.kind = Kind::Leaf { grad: Mutex::default() };
+                    last.hooks.take();
                     keep_spare(node);
                 }
-                // Variables, which the runtime knows of; and where two threads let go of a node at once.
+                // Or two threads let go of a node at once.
                 None => {
                     if let Some(mut node) = Arc::into_inner(node) {
                         node.unlink(&mut stack);

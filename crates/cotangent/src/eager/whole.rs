@@ -77,8 +77,9 @@ impl Key {
                 Kind::Op { .. } => return None,
             });
             words.push(u64::from(is_held(visit)) << 32 | u64::from(i));
-            let inputs = part.inputs_of(visit).iter().zip(&visit.node.inputs);
-            words.extend(inputs.map(|(&k, e)| u64::from(e.slot) << 32 | u64::from(k)));
+            for (&k, e) in part.inputs_of(visit).iter().zip(&visit.node.inputs) {
+                words.push(u64::from(e.slot) << 32 | u64::from(k));
+            }
         }
         for (node, slot, seed) in seeds {
             words.push(u64::from(*slot) << 32 | u64::from(*node));
@@ -179,18 +180,20 @@ impl Ready {
         // Locks are taken in the order of recording, the last first: passes over one tape do not wait for each other
         // in a circle.
         let mut tapes: SmallVec<[MutexGuard<'_, Option<Tape>>; 4]> = SmallVec::with_capacity(part.nodes.len());
-        tapes.extend(operations.clone().map(|(_, _, saved)| saved.get()));
+        for (_, _, saved) in operations.clone() {
+            tapes.push(saved.get());
+        }
         let mut x: SmallVec<[&Tensor; 8]> = SmallVec::with_capacity(2 * part.nodes.len());
         x.extend(seeds.iter().map(|s| s.2));
         for ((node, derivative, _), tape) in operations.clone().zip(&tapes) {
             match &**tape {
-                Some(tape) => x.extend(kept(derivative, tape)),
+                Some(tape) => kept(derivative, tape).iter().for_each(|t| x.push(t)),
                 None => return Err(Error::GraphFreed { op: node.name().to_owned() }),
             }
         }
         let mut results = self.results.iter().peekable();
         let mut slots = Slots::new();
-        self.program.run_each(&x, |ct| {
+        self.program.run_each(x.iter().copied(), |ct| {
             let Some(&(i, slot)) = results.next() else { return };
             slots.push((slot, Value::new(ct, Order::RowMajor)));
             if results.peek().is_none_or(|next| next.0 != i) {

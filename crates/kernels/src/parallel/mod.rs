@@ -20,6 +20,7 @@
 
 mod claims;
 
+use crate::environment::chosen;
 use claims::{Bed, Claims};
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
@@ -60,7 +61,8 @@ pub fn threads() -> usize {
 pub fn default_threads() -> usize {
     static DEFAULT: OnceLock<usize> = OnceLock::new();
     *DEFAULT.get_or_init(|| {
-        let asked = std::env::var("COTANGENT_THREADS").ok().and_then(|n| n.parse().ok()).filter(|&n| n > 0);
+        let number = |text: &str| text.parse().ok().filter(|&n| n > 0);
+        let asked = chosen("COTANGENT_THREADS", "the number of threads, 1 or more", number);
         asked.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from))
     })
 }

@@ -9,6 +9,7 @@ use super::TILE_BYTES;
 use super::body::{Laid, Line};
 use super::pack::{Layout, fill};
 use crate::emit::{Emitted, Id, Program, Recording};
+use crate::environment::chosen;
 use crate::simd::Level;
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -45,11 +46,14 @@ impl Engine {
     /// What `COTANGENT_ENGINE` names (`interpreter`, `emitter`), else both. Read once.
     fn chosen() -> Engine {
         static CHOSEN: OnceLock<Engine> = OnceLock::new();
-        *CHOSEN.get_or_init(|| match std::env::var("COTANGENT_ENGINE").as_deref() {
-            _ if Level::chosen() == Level::Portable => Engine::Interpreter,
-            Ok("interpreter") => Engine::Interpreter,
-            Ok("emitter") => Engine::Emitter,
-            _ => Engine::Both,
+        *CHOSEN.get_or_init(|| {
+            let engine = |text: &str| match text {
+                "interpreter" => Some(Engine::Interpreter),
+                "emitter" => Some(Engine::Emitter),
+                _ => None,
+            };
+            let wanted = chosen("COTANGENT_ENGINE", "interpreter or emitter", engine).unwrap_or(Engine::Both);
+            if Level::chosen() == Level::Portable { Engine::Interpreter } else { wanted }
         })
     }
 }

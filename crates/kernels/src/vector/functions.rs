@@ -1,6 +1,6 @@
 //! The elementary functions as kernels on slices, chosen by element type and [`Level`].
 
-use super::{Float, V, math};
+use super::{Float, MOST, V, math};
 use crate::emit::{self, Id, Recorded};
 use crate::simd::Level;
 use crate::tile::{Kernel, Run};
@@ -35,34 +35,24 @@ pub(crate) trait Function2 {
     }
 }
 
-/// Room for the elements of any vector.
-const MOST: usize = 16;
-
-/// Runs `step` on vectors; what is left at the end goes through a copy.
+/// Runs `step` on vectors; the last one may be a part, with ones behind it, so that no function finds anything rare there.
 ///
 /// # Safety
 /// `y` and all of `x` are valid for `n` elements; `y` may be one of `x`, else they do not overlap.
 #[inline(always)]
 unsafe fn each<W: V, const K: usize>(n: usize, y: *mut W::E, x: [*const W::E; K], step: impl Fn([W; K]) -> W) {
-    // Ones, so that no function finds anything rare behind the end.
-    let mut last = [[W::E::narrow(1.0); MOST]; K];
     let mut i = 0;
     while i < n {
         let rest = n - i;
-        // SAFETY: `rest` elements are left; fewer than a vector are copied to where there is room for one.
+        // SAFETY: `rest` elements are left.
         unsafe {
-            let (mut to, mut from) = (y.add(i), x.map(|x| x.add(i)));
-            if rest < W::N {
-                for (from, last) in from.iter_mut().zip(&mut last) {
-                    std::ptr::copy_nonoverlapping(*from, last.as_mut_ptr(), rest);
-                    *from = last.as_ptr();
-                }
-                to = last[0].as_mut_ptr();
+            // No closure: it would not be compiled for the instruction set.
+            let mut from = [W::splat(W::E::narrow(1.0)); K];
+            for (v, x) in from.iter_mut().zip(x) {
+                *v = if rest < W::N { W::load_part(x.add(i), rest) } else { W::load(x.add(i)) };
             }
-            step(from.map(|x| W::load(x))).store(to);
-            if rest < W::N {
-                std::ptr::copy_nonoverlapping(to, y.add(i), rest);
-            }
+            let to = step(from);
+            if rest < W::N { to.store_part(y.add(i), rest) } else { to.store(y.add(i)) }
         }
         i += W::N;
     }

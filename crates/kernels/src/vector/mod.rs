@@ -34,6 +34,9 @@ pub(crate) trait Float: Tables + Copy + 'static {
     fn bits(self) -> u64;
 }
 
+/// Room for the elements of any vector.
+pub(crate) const MOST: usize = 16;
+
 /// A vector of floats.
 pub(crate) trait V: Copy {
     /// Its element.
@@ -49,6 +52,32 @@ pub(crate) trait V: Copy {
     /// # Safety
     /// `p` is valid for writing `N` elements.
     unsafe fn store(self, p: *mut Self::E);
+    /// The first `n` elements, and ones in the other lanes.
+    ///
+    /// # Safety
+    /// `p` is valid for reading `n < N` elements.
+    #[inline(always)]
+    unsafe fn load_part(p: *const Self::E, n: usize) -> Self {
+        let mut lanes = [Self::E::narrow(1.0); MOST];
+        // SAFETY: the caller's promise, and there is room for a vector.
+        unsafe {
+            std::ptr::copy_nonoverlapping(p, lanes.as_mut_ptr(), n);
+            Self::load(lanes.as_ptr())
+        }
+    }
+    /// The first `n` lanes.
+    ///
+    /// # Safety
+    /// `p` is valid for writing `n < N` elements.
+    #[inline(always)]
+    unsafe fn store_part(self, p: *mut Self::E, n: usize) {
+        let mut lanes = [Self::E::narrow(0.0); MOST];
+        // SAFETY: as for `load_part`.
+        unsafe {
+            self.store(lanes.as_mut_ptr());
+            std::ptr::copy_nonoverlapping(lanes.as_ptr(), p, n);
+        }
+    }
     fn splat(x: Self::E) -> Self;
 
     fn add(self, b: Self) -> Self;

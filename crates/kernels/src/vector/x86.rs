@@ -45,6 +45,11 @@ impl Avx2<f32> {
     fn of(x: __m256) -> Self {
         Avx2(unsafe { _mm256_castps_si256(x) }, PhantomData)
     }
+    /// The mask of the first `n` lanes.
+    #[inline(always)]
+    fn first(n: usize) -> __m256i {
+        unsafe { _mm256_cmpgt_epi32(_mm256_set1_epi32(n as i32), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)) }
+    }
 }
 
 impl V for Avx2<f32> {
@@ -59,6 +64,15 @@ impl V for Avx2<f32> {
     #[inline(always)]
     unsafe fn store(self, p: *mut f32) {
         unsafe { _mm256_storeu_ps(p, self.float()) }
+    }
+    #[inline(always)]
+    unsafe fn load_part(p: *const f32, n: usize) -> Self {
+        let part = unsafe { _mm256_maskload_ps(p, Self::first(n)) };
+        Self::select(unsafe { _mm256_castsi256_ps(Self::first(n)) }, Self::of(part), Self::splat(1.0))
+    }
+    #[inline(always)]
+    unsafe fn store_part(self, p: *mut f32, n: usize) {
+        unsafe { _mm256_maskstore_ps(p, Self::first(n), self.float()) }
     }
     #[inline(always)]
     fn splat(x: f32) -> Self {
@@ -128,6 +142,11 @@ impl Avx2<f64> {
     fn of(x: __m256d) -> Self {
         Avx2(unsafe { _mm256_castpd_si256(x) }, PhantomData)
     }
+    /// The mask of the first `n` lanes.
+    #[inline(always)]
+    fn first(n: usize) -> __m256i {
+        unsafe { _mm256_cmpgt_epi64(_mm256_set1_epi64x(n as i64), _mm256_setr_epi64x(0, 1, 2, 3)) }
+    }
 }
 
 impl V for Avx2<f64> {
@@ -142,6 +161,15 @@ impl V for Avx2<f64> {
     #[inline(always)]
     unsafe fn store(self, p: *mut f64) {
         unsafe { _mm256_storeu_pd(p, self.float()) }
+    }
+    #[inline(always)]
+    unsafe fn load_part(p: *const f64, n: usize) -> Self {
+        let part = unsafe { _mm256_maskload_pd(p, Self::first(n)) };
+        Self::select(unsafe { _mm256_castsi256_pd(Self::first(n)) }, Self::of(part), Self::splat(1.0))
+    }
+    #[inline(always)]
+    unsafe fn store_part(self, p: *mut f64, n: usize) {
+        unsafe { _mm256_maskstore_pd(p, Self::first(n), self.float()) }
     }
     #[inline(always)]
     fn splat(x: f64) -> Self {
@@ -227,6 +255,14 @@ impl V for Avx512<f32> {
         unsafe { _mm512_storeu_ps(p, self.float()) }
     }
     #[inline(always)]
+    unsafe fn load_part(p: *const f32, n: usize) -> Self {
+        Self::of(unsafe { _mm512_mask_loadu_ps(Self::splat(1.0).float(), (1 << n) - 1, p) })
+    }
+    #[inline(always)]
+    unsafe fn store_part(self, p: *mut f32, n: usize) {
+        unsafe { _mm512_mask_storeu_ps(p, (1 << n) - 1, self.float()) }
+    }
+    #[inline(always)]
     fn splat(x: f32) -> Self {
         Self::of(unsafe { _mm512_set1_ps(x) })
     }
@@ -309,6 +345,14 @@ impl V for Avx512<f64> {
     #[inline(always)]
     unsafe fn store(self, p: *mut f64) {
         unsafe { _mm512_storeu_pd(p, self.float()) }
+    }
+    #[inline(always)]
+    unsafe fn load_part(p: *const f64, n: usize) -> Self {
+        Self::of(unsafe { _mm512_mask_loadu_pd(Self::splat(1.0).float(), (1 << n) - 1, p) })
+    }
+    #[inline(always)]
+    unsafe fn store_part(self, p: *mut f64, n: usize) {
+        unsafe { _mm512_mask_storeu_pd(p, (1 << n) - 1, self.float()) }
     }
     #[inline(always)]
     fn splat(x: f64) -> Self {

@@ -1,0 +1,118 @@
+//! [`Axes`]: the lengths of a tensor's axes and their steps, in the tensor itself where there are at most two.
+//!
+//! Tensors of few elements are made, copied and dropped more often than anything is computed with them, so they are one
+//! line of the cache. Whether elements lie next to each other in row-major order is asked most often, and known at once.
+
+use crate::tensor::{Extents, Strides};
+use smallvec::smallvec;
+use std::sync::Arc;
+
+/// Axes that a tensor itself has room for.
+const FEW: usize = 2;
+
+/// Extents and steps of one length.
+#[derive(Clone)]
+pub(crate) enum Axes {
+    Few { row_major: bool, rank: u8, extents: [usize; FEW], steps: [isize; FEW] },
+    Many(Arc<Many>),
+}
+
+pub(crate) struct Many {
+    row_major: bool,
+    extents: Extents,
+    steps: Strides,
+}
+
+/// The steps of a row-major buffer.
+pub(crate) fn row_major(extents: &[usize]) -> Strides {
+    let mut steps: Strides = smallvec![1; extents.len()];
+    for d in (1..extents.len()).rev() {
+        steps[d - 1] = steps[d].wrapping_mul(extents[d] as isize);
+    }
+    steps
+}
+
+/// Whether elements lie next to each other in row-major order.
+fn is_row_major(extents: &[usize], steps: &[isize]) -> bool {
+    let mut step = 1isize;
+    extents.iter().zip(steps).rev().all(|(&n, &s)| {
+        let fits = n == 1 || s == step;
+        step = step.wrapping_mul(n as isize);
+        fits
+    }) || extents.contains(&0)
+}
+
+impl Axes {
+    /// Any axes.
+    pub(crate) fn new(extents: &[usize], steps: &[isize]) -> Axes {
+        Axes::of(extents, steps, is_row_major(extents, steps))
+    }
+
+    /// Those of a row-major buffer.
+    #[inline]
+    pub(crate) fn row_major(extents: &[usize]) -> Axes {
+        match *extents {
+            [] => Axes::Few { row_major: true, rank: 0, extents: [0; FEW], steps: [0; FEW] },
+            [n] => Axes::Few { row_major: true, rank: 1, extents: [n, 0], steps: [1, 0] },
+            [m, n] => Axes::Few { row_major: true, rank: 2, extents: [m, n], steps: [n as isize, 1] },
+            _ => Axes::of(extents, &row_major(extents), true),
+        }
+    }
+
+    fn of(extents: &[usize], steps: &[isize], row_major: bool) -> Axes {
+        let rank = extents.len();
+        assert_eq!(rank, steps.len(), "a step for each axis");
+        if rank > FEW {
+            return Axes::Many(Arc::new(Many { row_major, extents: extents.into(), steps: steps.into() }));
+        }
+        let (mut few, mut few_steps) = ([0; FEW], [0; FEW]);
+        few[..rank].copy_from_slice(extents);
+        few_steps[..rank].copy_from_slice(steps);
+        Axes::Few { row_major, rank: rank as u8, extents: few, steps: few_steps }
+    }
+
+    /// The lengths.
+    #[inline]
+    pub(crate) fn extents(&self) -> &[usize] {
+        match self {
+            Axes::Few { rank, extents, .. } => &extents[..usize::from(*rank)],
+            Axes::Many(many) => &many.extents,
+        }
+    }
+
+    /// The steps, in elements.
+    #[inline]
+    pub(crate) fn steps(&self) -> &[isize] {
+        match self {
+            Axes::Few { rank, steps, .. } => &steps[..usize::from(*rank)],
+            Axes::Many(many) => &many.steps,
+        }
+    }
+
+    /// Whether elements lie next to each other in row-major order.
+    #[inline]
+    pub(crate) fn is_row_major(&self) -> bool {
+        match self {
+            Axes::Few { row_major, .. } => *row_major,
+            Axes::Many(many) => many.row_major,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn they_know_how_they_lie() {
+        let shapes: [&[usize]; 8] = [&[], &[3], &[2, 3], &[1, 3], &[2, 1], &[0, 3], &[2, 3, 4], &[2, 1, 1, 5]];
+        for extents in shapes {
+            let (made, steps) = (Axes::row_major(extents), row_major(extents));
+            assert_eq!((made.extents(), made.steps()), (extents, &steps[..]));
+            assert!(made.is_row_major() && Axes::new(extents, &steps).is_row_major(), "{extents:?}");
+        }
+        let lies = |extents: &[usize], steps: &[isize]| Axes::new(extents, steps).is_row_major();
+        assert!(lies(&[1], &[7]) && lies(&[2, 1], &[1, 9]) && lies(&[0, 2], &[5, 5]));
+        assert!(!lies(&[2], &[0]) && !lies(&[2, 3], &[1, 2]) && !lies(&[2, 2, 2], &[4, 1, 2]) && !lies(&[3], &[-1]));
+    }
+}
