@@ -701,3 +701,98 @@ fn the_cotangent_of_a_pooled_maximum_goes_to_the_first() {
     assert_eq!(y, [0.0, 10.0, 20.0, 0.0, 0.0]);
     assert!(has(&main_of(text), |op| matches!(op, Op::SelectWindow(_))));
 }
+
+#[test]
+fn what_is_wrong_is_said_with_its_place() {
+    let choice = "%i = stablehlo.constant dense<0> : tensor<i32>\n ";
+    let truth = "%p = stablehlo.constant dense<true> : tensor<i1>\n ";
+    let reduced = ": (tensor<4xf64>, tensor<f64>) -> tensor<f64>";
+    for (body, code, line, says) in [
+        (
+            format!("%y = \"stablehlo.reduce\"(%x, %c) <{{dimensions = array<i64: 0>}}> {reduced}"),
+            Code::Arity,
+            3,
+            "`stablehlo.reduce` needs a body",
+        ),
+        (
+            "%y = \"stablehlo.reduce\"(%x) <{dimensions = array<i64: 0>}> : (tensor<4xf64>) -> tensor<f64>".into(),
+            Code::Arity,
+            3,
+            "takes operands and as many initial values",
+        ),
+        (
+            format!("%y = stablehlo.reduce(%x init: %c) applies stablehlo.add across dimensions = [3] {reduced}"),
+            Code::Attribute,
+            3,
+            "`dimensions` must be axes of the operand",
+        ),
+        (
+            format!("%y = stablehlo.reduce(%x init: %c) applies stablehlo.atan2 across dimensions = [0] {reduced}"),
+            Code::UnknownOperation,
+            3,
+            "that applies `atan2` is not supported",
+        ),
+        (
+            format!("{truth}%y = \"stablehlo.if\"(%p) ({{ stablehlo.return %c : tensor<f64> }}) : (tensor<i1>) -> tensor<f64>"),
+            Code::Arity,
+            4,
+            "`stablehlo.if` has two branches, not 1",
+        ),
+        (
+            format!("{choice}%y = \"stablehlo.case\"(%i) : (tensor<i32>) -> tensor<f64>"),
+            Code::Arity,
+            4,
+            "`stablehlo.case` needs at least one branch",
+        ),
+        (
+            format!("{choice}%y = \"stablehlo.case\"(%i) ({{\n ^bb0(%a: tensor<f64>):\n stablehlo.return %a : tensor<f64>\n }}) : (tensor<i32>) -> tensor<f64>"),
+            Code::Arity,
+            4,
+            "a branch takes no arguments, this one has 1",
+        ),
+        (
+            "%y = \"stablehlo.while\"(%c) ({\n ^bb0(%a: tensor<f64>):\n stablehlo.return %a : tensor<f64>\n }) : (tensor<f64>) -> tensor<f64>".into(),
+            Code::Arity,
+            3,
+            "`stablehlo.while` has a condition and a body",
+        ),
+        (
+            "%y = stablehlo.cholesky %x : tensor<4xf64>".into(),
+            Code::ShapeMismatch,
+            3,
+            "`stablehlo.cholesky` takes matrices, got f64[4]",
+        ),
+        (
+            "%t = stablehlo.create_token : !stablehlo.token\n %y = stablehlo.sine %t : tensor<f64>".into(),
+            Code::Unbound,
+            4,
+            "a token",
+        ),
+        ("%y = func.call @f(%c) : (tensor<f64>) -> tensor<f64>".into(), Code::UnknownName, 3, "no function `@f`"),
+        (
+            "%y = func.call @main(%c, %c) : (tensor<f64>, tensor<f64>) -> tensor<f64>".into(),
+            Code::Invalid,
+            3,
+            "`@main` calls itself",
+        ),
+        ("%y = stablehlo.sine %x : tensor<4xf64>".into(), Code::ShapeMismatch, 1, "`main` returns f64[4], the text says f64[]"),
+        (
+            "%y = stablehlo.custom_call @frobnicate(%c) : (tensor<f64>) -> tensor<f64>".into(),
+            Code::UnknownOperation,
+            3,
+            "the custom call `@frobnicate` is not supported",
+        ),
+        (
+            format!("{truth}%y = \"stablehlo.if\"(%p) ({{\n %a = stablehlo.sine %c : tensor<f64>\n }}, {{\n stablehlo.return %c : tensor<f64>\n }}) : (tensor<i1>) -> tensor<f64>"),
+            Code::Syntax,
+            5,
+            "a region without `return`",
+        ),
+    ] {
+        let e = refused(&format!(
+            "func.func @main(%x: tensor<4xf64>) -> tensor<f64> {{\n %c = stablehlo.constant dense<0.0> : tensor<f64>\n {body}\n return %y : tensor<f64>\n}}"
+        ));
+        assert!(e.code() == code && e.to_string().contains(says), "{body}\nsays {e}");
+        assert!(matches!(e.loc(), Loc::Text(l, _) if l == line), "{body}\nsays {e}");
+    }
+}

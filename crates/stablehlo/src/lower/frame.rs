@@ -146,7 +146,7 @@ impl<'t> Frame<'t> {
     /// Writes a region without arguments here: its values are numbered on.
     pub fn inside(&self, region: &Region<'_>) -> Result<Vec<Val>> {
         if !region.args.is_empty() {
-            let text = format!("this region takes no arguments, not {}", region.args.len());
+            let text = format!("a branch takes no arguments, this one has {}", region.args.len());
             return Err(Error::new(Code::Arity, text).at(region.pos.into()));
         }
         self.ops(region)
