@@ -2,7 +2,7 @@
 //! read once, so each choice runs in a process of its own. Fused they give the bits of their equations run one by one, and read anywhere in memory.
 
 use cotangent_core::check::random::{Case, graph};
-use cotangent_core::ops::entries;
+use cotangent_core::ops::{Comparison, entries};
 use cotangent_core::rewrite::simplify;
 use cotangent_core::text::print_function;
 use cotangent_core::transform::{AdContext, Session, grad, vjp};
@@ -45,7 +45,7 @@ fn numbers(dtype: DType, shape: &[usize]) -> Array {
 
 /// Programs of a matrix that are worth sharing among threads, and their gradients.
 fn large() -> Vec<(Function, Vec<Array>)> {
-    let bodies: [fn(&dyn Emit, Val) -> Val; 12] = [
+    let bodies: [fn(&dyn Emit, Val) -> Val; 14] = [
         |cx, x| cx.mul(cx.tanh(x), cx.exp(cx.neg(cx.mul(x, x)))),
         |cx, x| cx.softmax(x, 1),
         |cx, x| cx.logsumexp(x, &[1]),
@@ -73,6 +73,15 @@ fn large() -> Vec<(Function, Vec<Array>)> {
         },
         // Columns of what is computed, in several chunks where they are long.
         |cx, x| cx.reduce_sum(cx.exp(cx.transpose(x, &[1, 0])), &[0]),
+        // What lies across, a few rows at a time.
+        |cx, x| cx.sin(cx.transpose(cx.exp(x), &[1, 0])),
+        // A triangle, by a comparison of integers.
+        |cx, x| {
+            let ty = cx.ty(x);
+            let whole = ty.with_dtype(if ty.dtype == DType::F32 { DType::I32 } else { DType::I64 });
+            let lower = cx.compare(cx.iota(&whole, 0), Comparison::Ge, cx.iota(&whole, 1));
+            cx.select(lower, cx.sin(x), cx.full_like(x, 0.0))
+        },
     ];
     let (ad, mut all) = (AdContext::default(), Vec::new());
     for (dtype, shape) in [(DType::F32, [257, 1000]), (DType::F64, [2, 70_001]), (DType::F32, [40, 9_000])] {

@@ -183,6 +183,21 @@ fn functions_of_f64_are_near_another_library() {
     }
 }
 
+/// Nothing is computed below the bounds of exponentials, so what is above them must vanish first.
+#[test]
+fn exponentials_vanish_above_their_bounds() {
+    for (f, low, high) in [(Unary::Exp, -104.5f32, -103.9), (Unary::Exp2, -160.0, -149.0)] {
+        let x = [f32::NEG_INFINITY, f32::MIN, -1e9, low.next_down(), low, low.next_up(), high];
+        let y = run1(<f32 as Float>::unary(f, Level::chosen()), &x);
+        assert!(y[..6].iter().all(|y| y.to_bits() == 0) && y[6].to_bits() == 1, "{f:?} {y:?}");
+    }
+    for (f, low, high) in [(Unary::Exp, -746.0f64, -745.1), (Unary::Exp2, -1080.0, -1074.0)] {
+        let x = [f64::NEG_INFINITY, f64::MIN, -1e9, low.next_down(), low, low.next_up(), high];
+        let y = run1(<f64 as Float>::unary(f, Level::chosen()), &x);
+        assert!(y[..6].iter().all(|y| y.to_bits() == 0) && y[6].to_bits() == 1, "{f:?} {y:?}");
+    }
+}
+
 #[test]
 fn functions_of_two_operands() {
     let mut random = Random(12);
