@@ -86,9 +86,9 @@ pub(crate) fn reduce_window(op: &ReduceWindow, dtype: DType) -> Kernel {
 fn folding<T: Plain, A: Copy + 'static>(
     op: &ReduceWindow,
     none: Scalar,
-    lift: fn(T) -> A,
-    fold: fn(A, A) -> A,
-    lower: fn(A) -> T,
+    lift: impl Fn(T) -> A + Copy + Send + Sync + 'static,
+    fold: impl Fn(A, A) -> A + Copy + Send + Sync + 'static,
+    lower: impl Fn(A) -> T + Copy + Send + Sync + 'static,
 ) -> Kernel {
     let op = op.clone();
     let none = none.array(T::DTYPE).as_slice::<T>().expect("of this type")[0];
@@ -109,7 +109,7 @@ pub(crate) fn select_window(op: &SelectWindow, dtype: DType, of: DType) -> Kerne
         let axes = axes(&op.sliding, x.shape(), &at(&op.window, env)?, y.shape());
         let like = if op.gather { &y } else { &x };
         // From where, to where: about as many as there are windows.
-        let mut pairs: Vec<(usize, usize)> = Vec::new();
+        let mut pairs: Vec<(usize, usize)> = Vec::with_capacity(y.shape().iter().product());
         let mut add = |i: usize, p: usize| pairs.push(if op.gather { (i, p) } else { (p, i) });
         for_compute!(to, T => {
             window::select(x.view::<T>().data(), y.view::<T>().data(), &axes, op.first, &mut add)

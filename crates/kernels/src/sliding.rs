@@ -132,15 +132,15 @@ pub fn components(mut index: usize, extents: impl DoubleEndedIterator<Item = usi
 pub fn each_line(axes: &[Axis], mut f: impl FnMut(usize, usize, usize, Run)) {
     let Some((last, outer)) = axes.split_last() else { return each_line(&[Axis::still(1)], f) };
     let runs: Vec<Vec<Run>> = axes.iter().map(|a| (0..a.window).map(|k| a.run(k)).collect()).collect();
-    let count = |f: fn(&Axis) -> usize| outer.iter().map(f).product::<usize>();
-    let places: Vec<Vec<usize>> =
-        (0..count(|a| a.count)).map(|p| components(p, outer.iter().map(|a| a.count))).collect();
-    for k in 0..count(|a| a.window) {
+    for k in 0..outer.iter().map(|a| a.window).product::<usize>() {
         let at = components(k, outer.iter().map(|a| a.window));
-        let starts: Vec<Option<usize>> = places
-            .iter()
-            .map(|p| (0..p.len()).try_fold(0, |s, a| Some(s * outer[a].len + runs[a][at[a]].element(p[a])?)))
-            .collect();
+        // Where lines begin in the operand: along each axis the places inside those before.
+        let mut starts = vec![Some(0)];
+        for ((axis, runs), k) in outer.iter().zip(&runs).zip(at) {
+            let elements: Vec<Option<usize>> = (0..axis.count).map(|p| runs[k].element(p)).collect();
+            let inside = |s: Option<usize>| elements.iter().map(move |&i| Some(s? * axis.len + i?));
+            starts = starts.into_iter().flat_map(inside).collect();
+        }
         for (j, &run) in runs[outer.len()].iter().enumerate() {
             for (line, start) in starts.iter().enumerate().filter(|_| run.count > 0) {
                 if let Some(x) = start {

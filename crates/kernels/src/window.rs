@@ -31,6 +31,14 @@ pub fn reduce<T: Copy, A: Copy>(
                     continue;
                 }
                 let (mut p, mut i) = (run.p, run.i);
+                if inner == 1 {
+                    for _ in 0..run.count {
+                        to[p] = fold(to[p], from[i]);
+                        p += run.p_step;
+                        i = i.wrapping_add_signed(run.i_step);
+                    }
+                    continue;
+                }
                 for _ in 0..run.count {
                     step(&mut to[p * inner..(p + 1) * inner], &from[i * inner..]);
                     p += run.p_step;
