@@ -23,9 +23,10 @@ use crate::loops::{Axis, Loops};
 use crate::parallel;
 use crate::simd::Level;
 use crate::view::{View, volume};
-use blocks::Strided;
+pub(crate) use blocks::{Onto, Strided};
 use half::{bf16, f16};
 use num_complex::Complex;
+pub(crate) use pack::{Lines, transfer, with_room};
 use smallvec::SmallVec;
 
 /// Products over the leading axes of `a[.., m, k]` and `b[.., k, n]`, written to `c[.., m, n]` in row-major order.
@@ -177,7 +178,39 @@ fn at_level<T: blocks::Parts>(level: Level, c: &mut [T], a: Matrix<T>, b: Matrix
     // SAFETY: A and B address only elements of their slices (the invariant of `Matrix`, and of views for the products that
     // follow), C is the row-major m by n matrices that fill its slice, which nothing else refers to, and levels come from
     // `Level::chosen` or `available`.
-    unsafe { blocks::products(level, [m, k, n], count, c, operands, steps) }
+    unsafe { blocks::products(level, [m, k, n], count, Onto::Set, c, operands, steps) }
+}
+
+/// `C = A B` or what `onto` says, of parts of matrices; the sizes may be 0.
+///
+/// # Safety
+/// As [`blocks::products`].
+pub(crate) unsafe fn update(
+    level: Level,
+    sizes: [usize; 3],
+    onto: Onto,
+    c: Strided<*mut f64>,
+    a: Strided<*const f64>,
+    b: Strided<*const f64>,
+) {
+    let [m, _, n] = sizes;
+    if sizes.contains(&0) {
+        return;
+    }
+    if m.min(n) > 1 || onto == Onto::Set {
+        // SAFETY: as stated.
+        return unsafe { blocks::products(level, sizes, 1, onto, c, [a, b], [0; 2]) };
+    }
+    // The kernels of vectors only set.
+    let mut made = vec![0.0; m * n];
+    let to = Strided { at: made.as_mut_ptr(), row: n as isize, col: 1 };
+    // SAFETY: as stated, and there is room for the product.
+    unsafe { blocks::products(level, sizes, 1, Onto::Set, to, [a, b], [0; 2]) };
+    let step = if n == 1 { c.row } else { c.col };
+    for (i, x) in (0..).zip(made) {
+        // SAFETY: as stated.
+        unsafe { *c.at.offset(i * step) -= x };
+    }
 }
 
 macro_rules! through_f32 {

@@ -21,6 +21,10 @@ const HIGH: usize = 16;
 /// With at most so many tiles of rows B is read as it lies, if its rows are adjacent: packing would not pay. With twice as
 /// many if it is [`NEAR`].
 const FEW_ROWS: usize = 8;
+/// The same if its rows lie whole pages apart.
+const FEW_ROWS_APART: usize = 2;
+/// Bytes of a page.
+const PAGE: usize = 4096;
 /// The same for the vectors in a row of C, and A.
 const FEW_VECTORS: usize = 16;
 /// Bytes of B that stay in the first cache as they lie.
@@ -60,22 +64,33 @@ impl Parts for Complex<f64> {
     const PARTS: usize = 2;
 }
 
+/// What a product does to C.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Onto {
+    /// C is set to it.
+    Set,
+    /// It is subtracted from C, block of `k` by block.
+    Minus,
+    /// The same for elements on and above the diagonal; those below it may change or not.
+    MinusUpper,
+}
+
 /// A matrix in memory: where it begins, and how far its rows and columns are apart.
 #[derive(Clone, Copy)]
-pub(super) struct Strided<P> {
+pub(crate) struct Strided<P> {
     pub at: P,
     pub row: isize,
     pub col: isize,
 }
 
 impl<P> Strided<P> {
-    fn transposed(self) -> Self {
+    pub(crate) fn transposed(self) -> Self {
         Strided { at: self.at, row: self.col, col: self.row }
     }
 }
 
 /// `count` products `C = A B` of `m` by `k` and `k` by `n`, none of them 0: those of A and of B lie so far apart, those of C
-/// follow each other.
+/// follow each other. What they do to C is what `onto` says.
 ///
 /// # Safety
 /// A and B are valid for reading, C for writing, at every index, and C overlaps neither. The level is there.
@@ -83,10 +98,12 @@ pub(super) unsafe fn products<E: Parts>(
     level: Level,
     [m, k, n]: [usize; 3],
     count: usize,
+    onto: Onto,
     c: Strided<*mut E>,
     [a, b]: [Strided<*const E>; 2],
     [mut step_a, mut step_b]: [isize; 2],
 ) {
+    debug_assert!(onto != Onto::MinusUpper || m == n);
     let kernels = E::Part::kernels(level);
     let lanes = kernels.lanes / E::PARTS;
     // Lanes along the rows of C where there are too few columns to fill them: the transposed product.
@@ -94,9 +111,10 @@ pub(super) unsafe fn products<E: Parts>(
     let mut x = match turned {
         true => {
             (step_a, step_b) = (step_b, step_a);
-            Product { level, kernels, sizes: [n, k, m], c: c.transposed(), a: b.transposed(), b: a.transposed() }
+            let (c, a, b) = (c.transposed(), b.transposed(), a.transposed());
+            Product { level, kernels, sizes: [n, k, m], onto, right: 0, c, a, b }
         }
-        false => Product { level, kernels, sizes: [m, k, n], c, a, b },
+        false => Product { level, kernels, sizes: [m, k, n], onto, right: 0, c, a, b },
     };
     // SAFETY: as stated, for one product after another.
     unsafe {
@@ -138,6 +156,9 @@ struct Product<E: Parts> {
     level: Level,
     kernels: &'static Kernels<E::Part>,
     sizes: [usize; 3],
+    onto: Onto,
+    /// How far right of the diagonal of all of C this part begins.
+    right: isize,
     c: Strided<*mut E>,
     a: Strided<*const E>,
     b: Strided<*const E>,
@@ -179,7 +200,7 @@ impl<E: Parts> Product<E> {
     /// # Safety
     /// As there.
     unsafe fn on_threads(&self) {
-        let Product { level, kernels, sizes: [m, k, n], c, a, b } = *self;
+        let Product { level, kernels, sizes: [m, k, n], onto, c, a, b, .. } = *self;
         let lanes = kernels.lanes / E::PARTS;
         let nanos = nanos::<E>(self.sizes);
         if nanos < SHARED || threads() == 1 {
@@ -198,11 +219,12 @@ impl<E: Parts> Product<E> {
             let (i, j) = (piece / across * chunk[0], piece % across * chunk[1]);
             let sizes = [chunk[0].min(m - i), k, chunk[1].min(n - j)];
             let [i, j] = [i as isize, j as isize];
+            let right = j - i;
             let c = Strided { at: pc.get().wrapping_offset(i * c.row + j * c.col), row: c.row, col: c.col };
             let a = Strided { at: pa.get().cast_const().wrapping_offset(i * a.row), row: a.row, col: a.col };
             let b = Strided { at: pb.get().cast_const().wrapping_offset(j * b.col), row: b.row, col: b.col };
             // SAFETY: these rows and columns exist, and no two pieces have an element of C in common.
-            unsafe { Product { level, kernels, sizes, c, a, b }.on_one_thread() }
+            unsafe { Product { level, kernels, sizes, onto, right, c, a, b }.on_one_thread() }
         });
     }
 
@@ -213,7 +235,7 @@ impl<E: Parts> Product<E> {
     unsafe fn on_one_thread(&self) {
         // SAFETY: as stated.
         unsafe {
-            match self.sizes[0] == 1 && self.c.col == 1 {
+            match self.sizes[0] == 1 && self.c.col == 1 && self.onto == Onto::Set {
                 true if self.b.col == 1 => self.row(self.kernels.down[E::PARTS - 1], self.b.row),
                 true if self.b.row == 1 => self.row(self.kernels.across[E::PARTS - 1], self.b.col),
                 _ => self.blocks(),
@@ -237,7 +259,8 @@ impl<E: Parts> Product<E> {
             c_col: c.col,
             rows: 1,
             last: 1,
-            add: p > 0,
+            add: p > 0 || self.onto != Onto::Set,
+            sign: if self.onto == Onto::Set { E::Part::ONE } else { E::Part::MINUS_ONE },
         }
     }
 
@@ -285,7 +308,14 @@ impl<E: Parts> Product<E> {
         let (lanes, rows) = (self.kernels.lanes / E::PARTS, self.kernels.rows / E::PARTS);
         let (vectors, tiles) = (ceil(n, lanes), ceil(m, rows));
         let near = k.min(DEPTH) * n * size_of::<E>() <= NEAR;
-        let pack_b = self.b.col != 1 || tiles > if near { 2 * FEW_ROWS } else { FEW_ROWS };
+        // Rows whole pages apart are in each other's way in the cache.
+        let paged = self.b.row != 0 && (self.b.row.unsigned_abs() * size_of::<E>()).is_multiple_of(PAGE);
+        let few = match (paged, near) {
+            (true, _) => FEW_ROWS_APART,
+            (_, true) => 2 * FEW_ROWS,
+            _ => FEW_ROWS,
+        };
+        let pack_b = self.b.col != 1 || tiles > few;
         let pack_a = vectors > FEW_VECTORS;
         let wide = if pack_b && vectors > WIDE { even(vectors, WIDE, VECTORS) } else { vectors };
         let high = if pack_a { tiles.min(HIGH) } else { tiles };
@@ -375,6 +405,10 @@ impl<E: Parts> Product<E> {
         let rows = part.len() * E::PARTS;
         let half = usize::from(rows * 2 > self.kernels.rows);
         for (v, many) in panels(ceil(width, lanes)) {
+            let end = columns.start + (v + many) * lanes / E::PARTS;
+            if self.onto == Onto::MinusUpper && end as isize + self.right <= part.start as isize {
+                continue;
+            }
             let mut tile = self.tile(part.start, columns.start + v * lanes / E::PARTS, steps.start, steps.len());
             tile.rows = rows;
             tile.last = (width - (v + many - 1) * lanes).min(lanes);

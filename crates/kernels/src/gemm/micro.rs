@@ -1,7 +1,7 @@
 //! Micro-kernels: a tile of C in registers, over one block of `k`.
 //!
 //! ```text
-//! c[i, j] (+)= fma(a[i, d-1], b[d-1, j], .. fma(a[i, 0], b[0, j], 0))        i < R, j < V · N
+//! c[i, j] (±)= fma(a[i, d-1], b[d-1, j], .. fma(a[i, 0], b[0, j], 0))        i < R, j < V · N
 //! ```
 //! Lanes are columns of C, never steps of `k`, so every element is one chain whatever the width. A complex product runs
 //! on the same chains: rows of A are real and imaginary parts in turn, columns of B likewise, and the tile is put
@@ -32,6 +32,8 @@ pub(super) struct Tile<T> {
     pub last: usize,
     /// To add to C, not to set it.
     pub add: bool,
+    /// The sign with which it is added.
+    pub sign: T,
 }
 
 /// A micro-kernel.
@@ -68,6 +70,7 @@ pub(super) struct Kernels<T: 'static> {
 
 /// A float with micro-kernels.
 pub(super) trait Real: Number {
+    const MINUS_ONE: Self;
     fn kernels(level: Level) -> &'static Kernels<Self>;
 }
 
@@ -157,9 +160,9 @@ unsafe fn put<L: Lanes, const V: usize, const W: usize>(t: &Tile<L::E>, c: *mut 
             }
             let c = c.add(v * L::N);
             match (n == L::N, t.add) {
-                (true, true) => L::load(c).add(x).store(c),
+                (true, true) => x.fma(L::splat(t.sign), L::load(c)).store(c),
                 (true, false) => x.store(c),
-                (false, true) => L::load_first(c, n).add(x).store_first(c, n),
+                (false, true) => x.fma(L::splat(t.sign), L::load_first(c, n)).store_first(c, n),
                 (false, false) => x.store_first(c, n),
             }
         }
@@ -176,7 +179,7 @@ unsafe fn scatter<L: Lanes, const V: usize, const W: usize>(t: &Tile<L::E>, c: *
         // SAFETY: a vector is its lanes in order, and this lane of C exists.
         unsafe {
             let lane = *row.as_ptr().cast::<L::E>().add(e);
-            one::<L>(c.offset((e / W) as isize * t.c_col * W as isize).add(e % W), lane, t.add);
+            one::<L>(c.offset((e / W) as isize * t.c_col * W as isize).add(e % W), lane, t);
         }
     }
 }
@@ -186,10 +189,10 @@ unsafe fn scatter<L: Lanes, const V: usize, const W: usize>(t: &Tile<L::E>, c: *
 /// # Safety
 /// It exists.
 #[inline(always)]
-unsafe fn one<L: Lanes>(c: *mut L::E, x: L::E, add: bool) {
+unsafe fn one<L: Lanes>(c: *mut L::E, x: L::E, t: &Tile<L::E>) {
     // SAFETY: as stated.
     unsafe {
-        let sum = if add { L::load_first(c, 1).add(L::splat(x)) } else { L::splat(x) };
+        let sum = if t.add { L::splat(x).fma(L::splat(t.sign), L::load_first(c, 1)) } else { L::splat(x) };
         sum.store_first(c, 1);
     }
 }
@@ -326,6 +329,7 @@ level!(avx512, "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma"; 8: 1 2 3 4 5 6 7 8
 macro_rules! real {
     ($t:ty, $n:literal, $pairs:literal, $avx2:ty, $avx512:ty) => {
         impl Real for $t {
+            const MINUS_ONE: $t = -1.0;
             fn kernels(level: Level) -> &'static Kernels<$t> {
                 static PORTABLE: Kernels<$t> =
                     portable::kernels::<[$t; $n], [$t; $n], $n, $pairs>(portable::Rows::<[$t; $n]>::ALL);

@@ -12,7 +12,7 @@ struct Line {
 }
 
 /// Calls `f` with room for `bytes`, aligned to 64.
-pub(super) fn with_room<R>(bytes: usize, f: impl FnOnce(*mut u8) -> R) -> R {
+pub(crate) fn with_room<R>(bytes: usize, f: impl FnOnce(*mut u8) -> R) -> R {
     thread_local!(static ROOM: Cell<Vec<Line>> = const { Cell::new(Vec::new()) });
     let mut room = ROOM.take();
     if room.len() * 64 < bytes {
@@ -26,7 +26,7 @@ pub(super) fn with_room<R>(bytes: usize, f: impl FnOnce(*mut u8) -> R) -> R {
 
 /// Lanes of an operand: `count` of them, `lane` apart, each with `depth` elements `step` apart.
 #[derive(Clone, Copy)]
-pub(super) struct Lines<E> {
+pub(crate) struct Lines<E> {
     pub from: *const E,
     pub lane: isize,
     pub step: isize,
@@ -44,6 +44,17 @@ pub(super) unsafe fn pack<E: Copy>(level: Level, dst: *mut E, width: usize, x: L
         if x.count < width {
             dst.write_bytes(0, width * x.depth);
         }
+        transfer(level, dst, width, x);
+    }
+}
+
+/// Lanes to where they belong, and nothing beside them.
+///
+/// # Safety
+/// The lanes are valid for reading, and `dst` for writing them.
+pub(crate) unsafe fn transfer<E: Copy>(level: Level, dst: *mut E, width: usize, x: Lines<E>) {
+    // SAFETY: as stated.
+    unsafe {
         if x.lane == 1 {
             for p in 0..x.depth {
                 copy(dst.add(p * width), x.from.offset(p as isize * x.step), x.count);

@@ -1,6 +1,8 @@
 //! The element types of linear algebra: real and complex, in double precision. Single precision is computed in double and
 //! rounded once: half the code, and as exact as the type can hold.
 
+use super::{Triangle, cholesky, large, lu, qr, solve};
+use crate::simd::Level;
 use faer::MatRef;
 use faer::linalg::solvers::Eigen;
 use faer::traits::ComplexField;
@@ -50,6 +52,14 @@ pub trait Field:
     fn phase(self) -> Self;
     /// Every part is finite.
     fn finite(self) -> bool;
+    /// [`cholesky`](super::cholesky()) of a large matrix; `false`: not positive definite.
+    fn cholesky(l: &mut [Self], a: &[Self], n: usize) -> bool;
+    /// [`lu`](super::lu()) of a large matrix, in place.
+    fn lu(packed: &mut [Self], pivots: &mut [i32], perm: &mut [i32], m: usize, n: usize);
+    /// [`triangular_solve`](super::triangular_solve) with a large matrix.
+    fn triangular_solve(b: &mut [Self], a: &[Self], rows: usize, columns: usize, how: Triangle);
+    /// [`qr`](super::qr()) of a matrix that is finite and not empty.
+    fn qr(q: &mut [Self], r: &mut [Self], a: &[Self], m: usize, n: usize, k: usize);
     /// Eigenvalues and eigenvectors of a square matrix; `None`: no convergence.
     fn eigen(a: &[Self], n: usize) -> Option<Pairs>;
 }
@@ -79,6 +89,18 @@ impl Field for f64 {
     }
     fn finite(self) -> bool {
         f64::is_finite(self)
+    }
+    fn cholesky(l: &mut [f64], a: &[f64], n: usize) -> bool {
+        cholesky::cholesky(Level::chosen(), l, a, n)
+    }
+    fn lu(packed: &mut [f64], pivots: &mut [i32], perm: &mut [i32], m: usize, n: usize) {
+        lu::lu(Level::chosen(), packed, pivots, perm, m, n);
+    }
+    fn triangular_solve(b: &mut [f64], a: &[f64], rows: usize, columns: usize, how: Triangle) {
+        solve::triangular_solve(Level::chosen(), b, a, rows, columns, how);
+    }
+    fn qr(q: &mut [f64], r: &mut [f64], a: &[f64], m: usize, n: usize, k: usize) {
+        qr::qr(Level::chosen(), q, r, a, m, n, k);
     }
     fn eigen(a: &[f64], n: usize) -> Option<Pairs> {
         unpack(Eigen::new_from_real(MatRef::from_row_major_slice(a, n, n)).ok()?, n)
@@ -111,6 +133,18 @@ impl Field for C {
     }
     fn finite(self) -> bool {
         self.re.is_finite() && self.im.is_finite()
+    }
+    fn cholesky(l: &mut [C], a: &[C], n: usize) -> bool {
+        large::cholesky(l, a, n)
+    }
+    fn lu(packed: &mut [C], pivots: &mut [i32], perm: &mut [i32], m: usize, n: usize) {
+        large::lu(packed, pivots, perm, m, n);
+    }
+    fn triangular_solve(b: &mut [C], a: &[C], rows: usize, columns: usize, how: Triangle) {
+        large::triangular_solve(b, a, rows, columns, how);
+    }
+    fn qr(q: &mut [C], r: &mut [C], a: &[C], m: usize, n: usize, k: usize) {
+        large::qr(q, r, a, m, n, k);
     }
     fn eigen(a: &[C], n: usize) -> Option<Pairs> {
         unpack(Eigen::new(MatRef::from_row_major_slice(a, n, n)).ok()?, n)

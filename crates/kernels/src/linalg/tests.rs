@@ -1,7 +1,11 @@
 //! Factorisations put together again, and bad matrices refused.
 
 use super::*;
+use crate::gemm::gemm;
+use crate::parallel::with_threads;
+use crate::simd::Level;
 use crate::testing::Random;
+use crate::view::View;
 use num_complex::Complex;
 
 fn numbers<T: Field>(random: &mut Random, count: usize, make: impl Fn(f64, f64) -> T) -> Vec<T> {
@@ -104,4 +108,192 @@ fn what_has_no_factor_is_nan() {
     assert!(w.iter().chain(&v).all(|x| x.is_nan()));
     svd(&mut w, None, &[f64::INFINITY, 0.0, 0.0, 1.0], Shape { m: 2, n: 2, p: 2, q: 2 }, 0.61);
     assert!(w.iter().all(|x| x.is_nan()));
+}
+
+/// Around the edges of vectors, panels and blocks.
+const EXTENTS: [usize; 14] = [17, 18, 23, 24, 31, 32, 33, 63, 64, 65, 127, 129, 200, 513];
+
+fn dense(a: &[f64], b: &[f64], m: usize, k: usize, n: usize) -> Vec<f64> {
+    let mut c = vec![0.0; m * n];
+    gemm(&mut c, View::dense(a, &[m, k]), View::dense(b, &[k, n]));
+    c
+}
+
+fn norm(x: &[f64]) -> f64 {
+    x.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+/// `|a - b|` by the precision of a matrix with this norm.
+fn error(a: &[f64], b: &[f64], norm_of_a: f64) -> f64 {
+    let misses: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
+    norm(&misses) / (f64::EPSILON * norm_of_a)
+}
+
+fn floats(random: &mut Random, count: usize) -> Vec<f64> {
+    (0..count).map(|_| random.float()).collect()
+}
+
+/// `A Aᵀ` and one on the diagonal.
+fn positive(a: &[f64], n: usize) -> Vec<f64> {
+    let mut h = dense(a, &adjoint(a, n, n), n, n, n);
+    (0..n).for_each(|i| h[i * n + i] += 1.0);
+    h
+}
+
+/// What the levels give for large matrices, once it is the same.
+fn at_every_level<T: PartialEq>(run: impl Fn(Level) -> T) -> T {
+    let mut all = Level::available().map(|level| with_threads(1, || run(level)));
+    let first = all.next().expect("there is a level");
+    assert!(all.all(|x| x == first), "levels differ");
+    assert!(with_threads(2, || run(Level::chosen())) == first, "threads differ");
+    first
+}
+
+#[test]
+fn large_cholesky_factors() {
+    let mut random = Random(11);
+    for n in EXTENTS {
+        let h = positive(&floats(&mut random, n * n), n);
+        let l = at_every_level(|level| {
+            let mut l = vec![f64::NAN; n * n];
+            assert!(cholesky::cholesky(level, &mut l, &h, n));
+            l
+        });
+        assert!((0..n * n).all(|e| e / n >= e % n || l[e] == 0.0), "zeros above the diagonal of {n}");
+        let mut other = vec![0.0; n * n];
+        assert!(large::cholesky(&mut other, &h, n));
+        let miss = |l: &[f64]| error(&h, &dense(l, &adjoint(l, n, n), n, n, n), norm(&h));
+        assert!(miss(&l) <= 2.0 * miss(&other) + 1.0, "{n}: {} {}", miss(&l), miss(&other));
+    }
+}
+
+#[test]
+fn large_lu_factors() {
+    let mut random = Random(12);
+    let edges = [(17, 40), (40, 17), (64, 20), (33, 70), (130, 31), (31, 130)];
+    for (m, n) in EXTENTS.map(|n| (n, n)).into_iter().chain(edges) {
+        let (a, k) = (floats(&mut random, m * n), m.min(n));
+        let factored = |run: &dyn Fn(&mut [f64], &mut [i32], &mut [i32])| {
+            let (mut packed, mut pivots, mut perm) = (a.clone(), vec![0; k], vec![0; m]);
+            run(&mut packed, &mut pivots, &mut perm);
+            (packed, pivots, perm)
+        };
+        let ours = at_every_level(|level| factored(&|a, pivots, perm| lu::lu(level, a, pivots, perm, m, n)));
+        let other = factored(&|a, pivots, perm| large::lu(a, pivots, perm, m, n));
+        assert_eq!((&ours.1, &ours.2), (&other.1, &other.2), "the pivots of {m} x {n}");
+        let miss = |packed: &[f64]| {
+            let l = |e: usize| match (e / k).cmp(&(e % k)) {
+                std::cmp::Ordering::Greater => packed[e / k * n + e % k],
+                std::cmp::Ordering::Equal => 1.0,
+                std::cmp::Ordering::Less => 0.0,
+            };
+            let l: Vec<f64> = (0..m * k).map(l).collect();
+            let u: Vec<f64> = (0..k * n).map(|e| if e / n <= e % n { packed[e] } else { 0.0 }).collect();
+            let moved: Vec<f64> = (0..m * n).map(|e| a[ours.2[e / n] as usize * n + e % n]).collect();
+            assert!((0..m * k).all(|e| e / k <= e % k || l[e].abs() <= 1.0), "pivots are the largest");
+            error(&moved, &dense(&l, &u, m, k, n), norm(&a))
+        };
+        let (ours, other) = (miss(&ours.0), miss(&other.0));
+        assert!(ours <= 2.0 * other + 1.0, "{m} x {n}: {ours} {other}");
+    }
+}
+
+#[test]
+fn qr_factors() {
+    let mut random = Random(15);
+    let edges =
+        [(1, 1), (1, 5), (5, 1), (9, 8), (16, 40), (40, 17), (64, 20), (33, 70), (130, 31), (31, 130), (450, 400)];
+    for (m, n) in EXTENTS.map(|n| (n, n)).into_iter().chain(edges) {
+        for k in [m, m.min(n)] {
+            let mut a = floats(&mut random, m * n);
+            // A column that is reduced already.
+            (m.min(n) / 2 + 1..m)
+                .for_each(|i| (0..=m.min(n) / 2).for_each(|j| a[i * n + j] *= f64::from(u8::from(n % 2 == 0))));
+            let factored = |run: &dyn Fn(&mut [f64], &mut [f64])| {
+                let (mut q, mut r) = (vec![f64::NAN; m * k], vec![f64::NAN; k * n]);
+                run(&mut q, &mut r);
+                (q, r)
+            };
+            let (q, r) = at_every_level(|level| factored(&|q, r| qr::qr(level, q, r, &a, m, n, k)));
+            let (other_q, other_r) = factored(&|q, r| large::qr(q, r, &a, m, n, k));
+            assert!((0..k * n).all(|e| e / n <= e % n || r[e] == 0.0), "zeros below the diagonal of {m} x {n}");
+            let signs = |r: &[f64]| (0..k.min(n)).map(|i| r[i * n + i] < 0.0).collect::<Vec<bool>>();
+            assert_eq!(signs(&r), signs(&other_r), "signs of {m} x {n}");
+            let miss = |q: &[f64], r: &[f64]| error(&a, &dense(q, r, m, k, n), norm(&a));
+            let (ours, other) = (miss(&q, &r), miss(&other_q, &other_r));
+            assert!(ours <= 2.0 * other + 2.0, "{m} x {n}: {ours} {other}");
+            let one: Vec<f64> = (0..k * k).map(|e| f64::from(u8::from(e / k == e % k))).collect();
+            let apart = error(&one, &dense(&adjoint(&q, m, k), &q, k, m, k), norm(&one));
+            assert!(apart <= 20.0, "{m} x {n}: columns are orthonormal but for {apart}");
+        }
+    }
+    // Squares of these are 0, or infinite.
+    for size in [1e-200, 1e200] {
+        let a: Vec<f64> = (0..20 * 20).map(|_| size * random.float()).collect();
+        let (mut q, mut r) = (vec![0.0; 400], vec![0.0; 400]);
+        qr(&mut q, &mut r, &a, 20, 20, 20);
+        let [a, r] = [a, r].map(|x| x.iter().map(|x| x / size).collect::<Vec<f64>>());
+        assert!(error(&a, &dense(&q, &r, 20, 20, 20), norm(&a)) <= 20.0);
+    }
+}
+
+#[test]
+fn large_triangular_systems() {
+    let mut random = Random(13);
+    for n in EXTENTS {
+        let mut a = floats(&mut random, n * n);
+        // Unit triangles are well conditioned, too.
+        a.iter_mut().for_each(|x| *x *= 2.0 / n as f64);
+        (0..n).for_each(|i| a[i * n + i] = 1.0 + random.float().abs());
+        for case in 0..16 {
+            let [left, lower, unit, transposed] = [1, 2, 4, 8].map(|bit| case & bit != 0);
+            let how = Triangle { left, lower, unit, transposed, conjugated: false };
+            let count = [1, 7, 8, 24, 25, 50][random.below(6)];
+            let (rows, columns) = if left { (n, count) } else { (count, n) };
+            let b = floats(&mut random, n * count);
+            let x = at_every_level(|level| {
+                let mut x = b.clone();
+                solve::triangular_solve(level, &mut x, &a, rows, columns, how);
+                x
+            });
+            let kept = |i: usize, j: usize| match (i == j, unit) {
+                (true, true) => 1.0,
+                (true, false) => a[i * n + i],
+                _ if (i > j) == lower => a[i * n + j],
+                _ => 0.0,
+            };
+            let of = |e: usize| if transposed { kept(e % n, e / n) } else { kept(e / n, e % n) };
+            let t: Vec<f64> = (0..n * n).map(of).collect();
+            let back = if left { dense(&t, &x, n, n, count) } else { dense(&x, &t, count, n, n) };
+            let miss = error(&b, &back, norm(&t) * norm(&x));
+            assert!(miss <= 1.0, "{n}, {count}, {how:?}: {miss}");
+        }
+    }
+}
+
+#[test]
+fn large_matrices_without_factors() {
+    let n = 90;
+    let mut random = Random(14);
+    let mut h = positive(&floats(&mut random, n * n), n);
+    let mut l = vec![0.0; n * n];
+    for (at, bad) in [(0, -1.0), (70 * n + 70, 0.0), (80 * n + 3, f64::NAN), (80 * n + 3, f64::INFINITY)] {
+        let good = std::mem::replace(&mut h[at], bad);
+        cholesky(&mut l, &h, n);
+        assert!(l.iter().all(|x| x.is_nan()), "{bad} at {at}");
+        h[at] = good;
+    }
+    // A column of zeros is passed over, and of equal magnitudes the first is the pivot.
+    let mut a = floats(&mut random, n * n);
+    (0..n).for_each(|i| (a[i * n], a[i * n + 40]) = (if i % 2 == 1 { -2.0 } else { 1.0 }, 0.0));
+    let (mut packed, mut pivots, mut perm) = (vec![0.0; n * n], vec![0; n], vec![0; n]);
+    lu(&mut packed, &mut pivots, &mut perm, &a, n, n);
+    assert!(packed.iter().all(|x| x.is_finite()) && packed[40 * n + 40] == 0.0);
+    assert_eq!((pivots[0], pivots[40]), (1, 40));
+    // Where reciprocals are no normal numbers, quotients are.
+    let how = Triangle { left: true, lower: true, unit: false, transposed: false, conjugated: false };
+    let a: Vec<f64> = (0..n * n).map(|e| if e / n == e % n { 1e-310 } else { 0.0 }).collect();
+    let mut x = vec![1e-310; n * 10];
+    triangular_solve(&mut x, &a, n, 10, how);
+    assert!(x.iter().all(|&x| x == 1.0));
 }

@@ -1,0 +1,201 @@
+//! How fast are factorisations of one matrix of f64, beside faer?
+//!
+//! `cargo bench -p cotangent-kernels --bench factorisations [filter [extent]]`: microseconds of the fastest run and GFLOP/s, one
+//! thread, both in one process by turns. faer works by columns in memory of its own, as it likes best; each copies its
+//! input in every run. Errors are norms of what the factors miss, by `n ε` and the norm of the matrix.
+
+use cotangent_kernels::gemm::gemm;
+use cotangent_kernels::linalg::{self, Triangle};
+use cotangent_kernels::parallel::with_threads;
+use cotangent_kernels::view::View;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor as llt;
+use faer::linalg::lu::partial_pivoting::factor as plu;
+use faer::linalg::qr::no_pivoting::factor as pqr;
+use faer::linalg::{householder, triangular_solve as tri};
+use faer::{Conj, Mat, MatRef, Par};
+use std::time::{Duration, Instant};
+
+/// The fastest of runs by turns, in seconds.
+fn fastest(contenders: &mut [&mut dyn FnMut()]) -> Vec<f64> {
+    let mut least = vec![f64::INFINITY; contenders.len()];
+    let (start, mut turns) = (Instant::now(), 0);
+    while turns < 5 || (start.elapsed() < Duration::from_millis(500) && turns < 20_000) {
+        for (least, run) in least.iter_mut().zip(contenders.iter_mut()) {
+            let t = Instant::now();
+            run();
+            *least = least.min(t.elapsed().as_secs_f64());
+        }
+        turns += 1;
+    }
+    least
+}
+
+/// What was asked for.
+fn argument(index: usize) -> Option<String> {
+    std::env::args().skip(1).filter(|a| !a.starts_with("--")).nth(index)
+}
+
+/// Prints one line, if it was asked for.
+fn report(name: &str, operations: f64, ours: &mut dyn FnMut(), faer: &mut dyn FnMut()) {
+    if argument(0).is_some_and(|filter| !name.contains(&filter)) {
+        return;
+    }
+    let times = fastest(&mut [ours, faer]);
+    let rates: Vec<f64> = times.iter().map(|t| operations / t * 1e-9).collect();
+    println!(
+        "{name:24} ours {:9.1} us {:6.1}  faer {:9.1} us {:6.1}  ratio of times {:.2}",
+        times[0] * 1e6,
+        rates[0],
+        times[1] * 1e6,
+        rates[1],
+        times[0] / times[1]
+    );
+}
+
+fn norm(x: &[f64]) -> f64 {
+    x.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+fn product(a: &[f64], b: &[f64], n: usize) -> Vec<f64> {
+    let mut c = vec![0.0; n * n];
+    gemm(&mut c, View::dense(a, &[n, n]), View::dense(b, &[n, n]));
+    c
+}
+
+fn transposed(a: &[f64], n: usize) -> Vec<f64> {
+    (0..n * n).map(|e| a[e % n * n + e / n]).collect()
+}
+
+/// `|a - b| / (n ε |a|)`.
+fn error(a: &[f64], b: &[f64], n: usize) -> f64 {
+    let misses: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
+    norm(&misses) / (n as f64 * f64::EPSILON * norm(a))
+}
+
+fn rows(m: MatRef<'_, f64>) -> Vec<f64> {
+    let n = m.ncols();
+    (0..m.nrows() * n).map(|e| m[(e / n, e % n)]).collect()
+}
+
+fn all(n: usize) {
+    let mut state = 1u64;
+    let mut draw = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as f64 / (1u64 << 30) as f64 - 1.0
+    };
+    let a: Vec<f64> = (0..n * n).map(|_| draw()).collect();
+    let mut h = product(&a, &transposed(&a, n), n);
+    (0..n).for_each(|i| h[i * n + i] += 1.0);
+    let by_columns = |x: &[f64]| Mat::from_fn(n, n, |i, j| x[i * n + j]);
+    let (fa, fh) = (by_columns(&a), by_columns(&h));
+    let cube = (n * n * n) as f64;
+
+    let (mut l, mut fl) = (vec![0.0; n * n], Mat::zeros(n, n));
+    let mut memory = MemBuffer::new(llt::cholesky_in_place_scratch::<f64>(n, Par::Seq, Default::default()));
+    report(&format!("cholesky {n}"), cube / 3.0, &mut || linalg::cholesky(&mut l, &h, n), &mut || {
+        fl.copy_from(&fh);
+        let stack = MemStack::new(&mut memory);
+        llt::cholesky_in_place(fl.as_mut(), Default::default(), Par::Seq, stack, Default::default()).unwrap();
+    });
+
+    let (mut packed, mut pivots, mut perm) = (vec![0.0; n * n], vec![0; n], vec![0; n]);
+    let (mut fp, mut order, mut back) = (Mat::zeros(n, n), vec![0usize; n], vec![0usize; n]);
+    let mut memory = MemBuffer::new(plu::lu_in_place_scratch::<usize, f64>(n, n, Par::Seq, Default::default()));
+    report(
+        &format!("lu {n}"),
+        cube * 2.0 / 3.0,
+        &mut || linalg::lu(&mut packed, &mut pivots, &mut perm, &a, n, n),
+        &mut || {
+            fp.copy_from(&fa);
+            let stack = MemStack::new(&mut memory);
+            plu::lu_in_place(fp.as_mut(), &mut order, &mut back, Par::Seq, stack, Default::default());
+        },
+    );
+
+    let (mut q, mut r) = (vec![0.0; n * n], vec![0.0; n * n]);
+    let (mut fq, mut ff) = (Mat::zeros(n, n), Mat::zeros(n, n));
+    let block = pqr::recommended_block_size::<f64>(n, n);
+    let mut coefficients = Mat::zeros(block, n);
+    let need = pqr::qr_in_place_scratch::<f64>(n, n, block, Par::Seq, Default::default())
+        .or(householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<f64>(n, block, n));
+    let mut memory = MemBuffer::new(need);
+    report(&format!("qr {n}"), cube * 8.0 / 3.0, &mut || linalg::qr(&mut q, &mut r, &a, n, n, n), &mut || {
+        ff.copy_from(&fa);
+        let stack = MemStack::new(&mut memory);
+        pqr::qr_in_place(ff.as_mut(), coefficients.as_mut(), Par::Seq, stack, Default::default());
+        fq.fill(0.0);
+        fq.diagonal_mut().column_vector_mut().fill(1.0);
+        householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
+            ff.as_ref(),
+            coefficients.as_ref(),
+            Conj::No,
+            fq.as_mut(),
+            Par::Seq,
+            MemStack::new(&mut memory),
+        );
+    });
+
+    linalg::cholesky(&mut l, &h, n);
+    let triangle = by_columns(&l);
+    for (left, transposed, count) in [(true, false, n), (true, true, n), (false, true, n), (true, false, 1)] {
+        let how = Triangle { left, lower: true, unit: false, transposed, conjugated: false };
+        let (rows, columns) = if left { (n, count) } else { (count, n) };
+        let (mut x, b) = (vec![0.0; n * count], &a[..n * count]);
+        let (mut fx, fb) = (Mat::zeros(n, count), Mat::from_fn(n, count, |i, j| a[i * count + j]));
+        let side = if left { "left" } else { "right" };
+        let name = format!("solve {side}{} {n} x {count}", if transposed { " transposed" } else { "" });
+        report(
+            &name,
+            (n * n * count) as f64,
+            &mut || {
+                x.copy_from_slice(b);
+                linalg::triangular_solve(&mut x, &l, rows, columns, how);
+            },
+            &mut || {
+                fx.copy_from(&fb);
+                match transposed && left {
+                    false => tri::solve_lower_triangular_in_place(triangle.as_ref(), fx.as_mut(), Par::Seq),
+                    true => tri::solve_upper_triangular_in_place(triangle.transpose(), fx.as_mut(), Par::Seq),
+                }
+            },
+        );
+    }
+
+    if argument(0).is_some() {
+        return;
+    }
+    linalg::lu(&mut packed, &mut pivots, &mut perm, &a, n, n);
+    linalg::qr(&mut q, &mut r, &a, n, n, n);
+    let split = |packed: &[f64]| {
+        let part = |e: usize| (e / n).cmp(&(e % n));
+        let l: Vec<f64> = (0..n * n)
+            .map(|e| match part(e) {
+                std::cmp::Ordering::Greater => packed[e],
+                std::cmp::Ordering::Equal => 1.0,
+                std::cmp::Ordering::Less => 0.0,
+            })
+            .collect();
+        let u: Vec<f64> = (0..n * n).map(|e| if part(e).is_gt() { 0.0 } else { packed[e] }).collect();
+        product(&l, &u, n)
+    };
+    let moved = |at: &dyn Fn(usize) -> usize| (0..n * n).map(|e| a[at(e / n) * n + e % n]).collect::<Vec<f64>>();
+    let lower = |l: &[f64]| (0..n * n).map(|e| if e / n < e % n { 0.0 } else { l[e] }).collect::<Vec<f64>>();
+    let upper = |r: &[f64]| (0..n * n).map(|e| if e / n > e % n { 0.0 } else { r[e] }).collect::<Vec<f64>>();
+    let squared = |l: &[f64]| product(l, &transposed(l, n), n);
+    println!(
+        "errors at {n} (ours, faer): cholesky {:.4} {:.4}, lu {:.4} {:.4}, qr {:.4} {:.4}",
+        error(&h, &squared(&l), n),
+        error(&h, &squared(&lower(&rows(fl.as_ref()))), n),
+        error(&moved(&|i| perm[i] as usize), &split(&packed), n),
+        error(&moved(&|i| order[i]), &split(&rows(fp.as_ref())), n),
+        error(&a, &product(&q, &r, n), n),
+        error(&a, &product(&rows(fq.as_ref()), &upper(&rows(ff.as_ref())), n), n),
+    );
+}
+
+fn main() {
+    let asked = argument(1).map(|n| n.parse().expect("an extent"));
+    let extents = asked.map_or(vec![24, 32, 48, 64, 128, 256, 512, 1024], |n| vec![n]);
+    with_threads(1, || extents.into_iter().for_each(all));
+}

@@ -1,0 +1,135 @@
+//! Cholesky factors of large matrices, by blocks: `A = Uᴴ U` above the diagonal, where rows are adjacent, `L = Uᴴ` below.
+//!
+//! ```text
+//! | A  B |        A = Uᵀ U,    V = U⁻ᵀ B,    D - Vᵀ V  is the next
+//! |    D |
+//! ```
+//! Rows of a block are found eight at a time by [`Panels`], and the rest of the matrix loses products.
+
+use super::panels::{Panels, ROWS, by_rows};
+use crate::gemm::{Lines, Onto, Strided, update};
+use crate::simd::{Level, prefetch, widest};
+
+/// Rows of a block.
+const BLOCK: usize = 64;
+/// From row to row of a block: not a power of two, as rows would get into each other's way.
+const STEP: usize = BLOCK + ROWS;
+
+/// The factor of the symmetric part of `a` (n×n), zeros above; `false`: not positive definite.
+pub(super) fn cholesky(level: Level, l: &mut [f64], a: &[f64], n: usize) -> bool {
+    assert!(a.len() == n * n && l.len() == n * n, "sizes of a factorisation");
+    symmetrise(level, l, a, n);
+    let mut block = vec![0.0; n.min(BLOCK).next_multiple_of(ROWS) * STEP];
+    let mut right = Vec::new();
+    for first in (0..n).step_by(BLOCK) {
+        let size = BLOCK.min(n - first);
+        let end = first + size;
+        let rows = size.next_multiple_of(ROWS);
+        for (i, row) in block.chunks_exact_mut(STEP).take(rows).enumerate() {
+            match i < size {
+                true => row[i..size].copy_from_slice(&l[(first + i) * n..][first + i..end]),
+                false => row[i] = 1.0,
+            }
+            row[size.max(i + 1)..rows].fill(0.0);
+        }
+        let Some(panels) = diagonal(level, &mut block, size) else { return false };
+        let lines = Lines { from: block.as_ptr(), lane: STEP as isize, step: 1, count: size, depth: size };
+        // SAFETY: the block is inside both matrices.
+        unsafe { by_rows(level, l[first * n + first..].as_mut_ptr(), n, lines) };
+        (first..end).for_each(|i| l[i * n + i + 1..i * n + end].fill(0.0));
+        let (rest, step) = (n - end, apart(n - end));
+        if rest == 0 {
+            break;
+        }
+        right.resize(size * step, 0.0);
+        for (to, from) in right.chunks_exact_mut(step).zip(l[first * n..].chunks_exact_mut(n)) {
+            to[..rest].copy_from_slice(&from[end..]);
+            to[rest..].fill(0.0);
+            from[end..].fill(0.0);
+        }
+        panels.solve(level, &mut right, step, rest.next_multiple_of(8));
+        let v = Strided { at: right.as_ptr(), row: step as isize, col: 1 };
+        let lines = Lines { from: v.at, lane: v.row, step: 1, count: size, depth: rest };
+        // SAFETY: `size` columns of the rows below exist, and so does the square right of them.
+        unsafe {
+            by_rows(level, l[end * n + first..].as_mut_ptr(), n, lines);
+            let square = Strided { at: l[end * n + end..].as_mut_ptr(), row: n as isize, col: 1 };
+            update(level, [rest, size, rest], Onto::MinusUpper, square, v.transposed(), v);
+        }
+    }
+    true
+}
+
+/// The symmetric part of `a`, on and above the diagonal of `l`: square by square, each beside the one across the diagonal.
+fn symmetrise(level: Level, l: &mut [f64], a: &[f64], n: usize) {
+    for first in (0..n).step_by(BLOCK) {
+        let depth = BLOCK.min(n - first);
+        for left in (first..n).step_by(BLOCK) {
+            let count = BLOCK.min(n - left);
+            let lines = Lines { from: a[left * n + first..].as_ptr(), lane: n as isize, step: 1, count, depth };
+            // The next square across: rows a whole matrix apart are not foreseen.
+            for row in a.chunks_exact(n).skip(left + count).take(BLOCK) {
+                prefetch(&row[first], depth * size_of::<f64>());
+            }
+            // SAFETY: the square and that across the diagonal are inside the matrices.
+            unsafe { by_rows(level, l[first * n + left..].as_mut_ptr(), n, lines) };
+            for i in first..first + depth {
+                let row = i * n + left..i * n + left + count;
+                l[row.clone()].iter_mut().zip(&a[row]).for_each(|(x, &y)| *x = 0.5 * (*x + y));
+            }
+        }
+    }
+}
+
+/// From row to row of `n` elements: an odd number of eights.
+pub(super) fn apart(n: usize) -> usize {
+    8 * (n.div_ceil(8) | 1)
+}
+
+/// Factors the upper triangle of a block, whose rows past `size` are those of the unit matrix.
+fn diagonal(level: Level, block: &mut [f64], size: usize) -> Option<Panels> {
+    let mut panels = Panels::of(size);
+    let rows = panels.rows();
+    for (panel, i) in (0..rows).step_by(ROWS).enumerate() {
+        panels.extend(0..i, |r, p| block[p * STEP + i + r]);
+        panels.solve_one(level, panel, &mut block[i..], STEP, ROWS, false);
+        let mut corner = [[0.0; ROWS]; ROWS];
+        for (r, row) in corner.iter_mut().enumerate() {
+            row.copy_from_slice(&block[(i + r) * STEP + i..][..ROWS]);
+        }
+        if !widest(
+            #[inline(always)]
+            || factor(&mut corner),
+        ) {
+            return None;
+        }
+        for (r, row) in corner.iter().enumerate() {
+            block[(i + r) * STEP + i..][..ROWS].copy_from_slice(row);
+        }
+        panels.finish(|r, p| corner[p][r]);
+        let right = i + ROWS;
+        panels.solve_one(level, panel, &mut block[right..], STEP, rows - right, true);
+    }
+    Some(panels)
+}
+
+/// The upper factor in place; what is below the diagonal is not meant.
+#[inline(always)]
+fn factor(u: &mut [[f64; ROWS]; ROWS]) -> bool {
+    for k in 0..ROWS {
+        let d = u[k][k];
+        if !(d > 0.0 && d.is_finite()) {
+            return false;
+        }
+        let root = d.sqrt();
+        let by = root.recip();
+        let mut row = u[k].map(|x| x * by);
+        row[k] = root;
+        u[k] = row;
+        for r in k + 1..ROWS {
+            let f = row[r];
+            u[r].iter_mut().zip(&row).for_each(|(x, &y)| *x -= f * y);
+        }
+    }
+    true
+}

@@ -1,0 +1,73 @@
+//! Factorisations by faer, on one thread: of complex matrices, and beside ours in tests.
+
+use super::{Field, Triangle, filled, tiled, write};
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor as llt;
+use faer::linalg::lu::partial_pivoting::factor as plu;
+use faer::linalg::solvers::Qr;
+use faer::linalg::triangular_solve as tri;
+use faer::{Conj, MatMut, MatRef, Par};
+
+/// As [`super::cholesky`]; `false`: not positive definite.
+pub(super) fn cholesky<T: Field>(l: &mut [T], a: &[T], n: usize) -> bool {
+    let half = |i: usize, j: usize| (a[i * n + j] + a[j * n + i].conjugate()).half();
+    let mut h = filled(n, n, |i, j| if i >= j { half(i, j) } else { T::zero() });
+    let mut buffer = MemBuffer::new(llt::cholesky_in_place_scratch::<T>(n, Par::Seq, Default::default()));
+    let stack = MemStack::new(&mut buffer);
+    let done = llt::cholesky_in_place(h.as_mut(), Default::default(), Par::Seq, stack, Default::default());
+    tiled(n, n, |i, j| l[i * n + j] = if i >= j { h[(i, j)] } else { T::zero() });
+    done.is_ok()
+}
+
+/// As [`super::lu`], in place.
+pub(super) fn lu<T: Field>(packed: &mut [T], pivots: &mut [i32], perm: &mut [i32], m: usize, n: usize) {
+    let mut f = filled(m, n, |i, j| packed[i * n + j]);
+    let (mut order, mut back) = (vec![0usize; m], vec![0usize; m]);
+    let mut buffer = MemBuffer::new(plu::lu_in_place_scratch::<usize, T>(m, n, Par::Seq, Default::default()));
+    let stack = MemStack::new(&mut buffer);
+    plu::lu_in_place(f.as_mut(), &mut order, &mut back, Par::Seq, stack, Default::default());
+    write(packed, f.as_ref());
+    // The exchanges that give this permutation: `at[r]` is where row `r` is before step `k`.
+    let (mut rows, mut at): (Vec<usize>, Vec<usize>) = ((0..m).collect(), (0..m).collect());
+    for (k, p) in pivots.iter_mut().enumerate() {
+        let from = at[order[k]];
+        *p = from as i32;
+        let (x, y) = (rows[k], rows[from]);
+        rows.swap(k, from);
+        (at[x], at[y]) = (from, k);
+    }
+    perm.iter_mut().zip(&order).for_each(|(p, &o)| *p = o as i32);
+}
+
+/// As [`super::triangular_solve`].
+pub(super) fn triangular_solve<T: Field>(b: &mut [T], a: &[T], rows: usize, columns: usize, how: Triangle) {
+    let n = if how.left { rows } else { columns };
+    let a = MatRef::from_row_major_slice(a, n, n);
+    let b = MatMut::from_row_major_slice_mut(b, rows, columns);
+    // X op(A) = B is op(A)ᵀ Xᵀ = Bᵀ.
+    let (turn, b) = if how.left { (how.transposed, b) } else { (!how.transposed, b.transpose_mut()) };
+    let (a, lower) = if turn { (a.transpose(), !how.lower) } else { (a, how.lower) };
+    let conj = if how.conjugated { Conj::Yes } else { Conj::No };
+    match (lower, how.unit) {
+        (true, false) => tri::solve_lower_triangular_in_place_with_conj(a, conj, b, Par::Seq),
+        (true, true) => tri::solve_unit_lower_triangular_in_place_with_conj(a, conj, b, Par::Seq),
+        (false, false) => tri::solve_upper_triangular_in_place_with_conj(a, conj, b, Par::Seq),
+        (false, true) => tri::solve_unit_upper_triangular_in_place_with_conj(a, conj, b, Par::Seq),
+    }
+}
+
+/// As [`super::qr`].
+pub(super) fn qr<T: Field>(q: &mut [T], r: &mut [T], a: &[T], m: usize, n: usize, k: usize) {
+    let f = Qr::new(filled(m, n, |i, j| a[i * n + j]).as_ref());
+    let (mut from, upper) = if k == m { (f.compute_Q(), f.R()) } else { (f.compute_thin_Q(), f.thin_R()) };
+    tiled(k, n, |i, j| r[i * n + j] = if i <= j { upper[(i, j)] } else { T::zero() });
+    if T::COMPLEX {
+        for d in 0..k.min(n) {
+            let phase = r[d * n + d].phase();
+            r[d * n + d..(d + 1) * n].iter_mut().for_each(|x| *x *= phase.conjugate());
+            r[d * n + d] = T::real(r[d * n + d].re());
+            (0..m).for_each(|i| from[(i, d)] *= phase);
+        }
+    }
+    write(q, from.as_ref());
+}

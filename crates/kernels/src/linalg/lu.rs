@@ -1,0 +1,206 @@
+//! LU factors of large matrices with partial pivoting, by panels of columns.
+//!
+//! ```text
+//! P | A  B | = | L   | | U  V |        V = L⁻¹ B,    D - M V  is the next
+//!   | C  D |   | M   | |      |
+//! ```
+//! A panel is factored transposed in memory of its own, so that its columns are vectors: by halves, on products, down to
+//! few columns. Rows are exchanged once for each panel in what lies beside it.
+
+use super::cholesky::apart;
+use super::panels::{Panels, by_rows};
+use crate::gemm::{Lines, Onto, Strided, transfer, update};
+use crate::simd::{Level, widest};
+
+/// Columns of a panel.
+const PANEL: usize = 32;
+/// Columns that are factored one after another.
+const LEAF: usize = 8;
+
+/// Factors `a` (m×n) in place; `pivots` and `perm` are the exchanges and the permutation.
+pub(super) fn lu(level: Level, a: &mut [f64], pivots: &mut [i32], perm: &mut [i32], m: usize, n: usize) {
+    assert!(a.len() == m * n && pivots.len() == m.min(n) && perm.len() == m, "sizes of a factorisation");
+    perm.iter_mut().enumerate().for_each(|(i, p)| *p = i as i32);
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    for first in (0..m.min(n)).step_by(PANEL) {
+        let size = PANEL.min(m.min(n) - first);
+        let (end, rows) = (first + size, m - first);
+        let step = apart(rows);
+        left.clear();
+        left.resize(size * step, 0.0);
+        let corner = a[first * n + first..].as_mut_ptr();
+        let there = Lines { from: corner.cast_const(), lane: n as isize, step: 1, count: rows, depth: size };
+        // SAFETY: the panel is inside the matrix, and there is room for its columns.
+        unsafe { transfer(level, left.as_mut_ptr(), step, there) };
+        let pivots = &mut pivots[first..end];
+        Columns { level, data: &mut left, step, rows }.factor(0, size, pivots);
+        let l = Strided { at: left.as_ptr(), row: 1, col: step as isize };
+        let back = Lines { from: l.at, lane: l.col, step: 1, count: size, depth: rows };
+        // SAFETY: as above.
+        unsafe { by_rows(level, a[first * n + first..].as_mut_ptr(), n, back) };
+        for (i, p) in (first..).zip(pivots.iter_mut()) {
+            *p += first as i32;
+            let p = *p as usize;
+            if i != p {
+                perm.swap(i, p);
+                let (above, below) = a.split_at_mut(p * n);
+                let (x, y) = (&mut above[i * n..][..n], &mut below[..n]);
+                x[..first].swap_with_slice(&mut y[..first]);
+                x[end..].swap_with_slice(&mut y[end..]);
+            }
+        }
+        let rest = n - end;
+        if rest == 0 {
+            continue;
+        }
+        // SAFETY: the triangle is inside the panel.
+        let panels = unsafe { Panels::new(size, true, l.at, l.row, l.col) };
+        let step = apart(rest);
+        right.clear();
+        right.resize(panels.rows() * step, 0.0);
+        let beside = || (first..end).map(|i| i * n + end..(i + 1) * n);
+        right.chunks_exact_mut(step).zip(beside()).for_each(|(to, from)| to[..rest].copy_from_slice(&a[from]));
+        panels.solve(level, &mut right, step, rest.next_multiple_of(8));
+        right.chunks_exact(step).zip(beside()).for_each(|(from, to)| a[to].copy_from_slice(&from[..rest]));
+        if end < m {
+            let v = Strided { at: right.as_ptr(), row: step as isize, col: 1 };
+            let below = Strided { at: l.at.wrapping_add(size), ..l };
+            let square = Strided { at: a[end * n + end..].as_mut_ptr(), row: n as isize, col: 1 };
+            // SAFETY: so many rows and columns are below and right of the panel.
+            unsafe { update(level, [m - end, size, rest], Onto::Minus, square, below, v) };
+        }
+    }
+}
+
+/// A panel: its columns one after another.
+struct Columns<'a> {
+    level: Level,
+    data: &'a mut [f64],
+    step: usize,
+    rows: usize,
+}
+
+impl Columns<'_> {
+    /// Factors `count` columns from `first` on, below their diagonal; columns left of them are.
+    fn factor(&mut self, first: usize, count: usize, pivots: &mut [i32]) {
+        if count <= LEAF {
+            return (first..first + count).for_each(|c| pivots[c] = self.column(first, c) as i32);
+        }
+        let half = (count / 2).next_multiple_of(LEAF);
+        let (middle, step) = (first + half, self.step);
+        self.factor(first, half, pivots);
+        let (left, right) = self.data.split_at_mut(middle * step);
+        let left = &left[first * step..];
+        widest(
+            #[inline(always)]
+            || {
+                for column in right.chunks_exact_mut(step).take(count - half) {
+                    eliminate(&mut column[first..middle], left, step, first);
+                }
+            },
+        );
+        let (sizes, step) = ([count - half, half, self.rows - middle], step as isize);
+        let to = right.as_mut_ptr();
+        let (u, l) = (to.cast_const().wrapping_add(first), left.as_ptr().wrapping_add(middle));
+        let c = Strided { at: to.wrapping_add(middle), row: step, col: 1 };
+        // SAFETY: the parts of the right columns below and above `middle` have no element in common, and all are there.
+        unsafe {
+            let (u, l) = (Strided { at: u, row: step, col: 1 }, Strided { at: l, row: step, col: 1 });
+            update(self.level, sizes, Onto::Minus, c, u, l);
+        }
+        self.factor(middle, count - half, pivots);
+    }
+
+    /// Finishes column `c`, with those from `first` on that are; the row that its diagonal came from.
+    fn column(&mut self, first: usize, c: usize) -> usize {
+        let (step, rows) = (self.step, self.rows);
+        let (known, column) = self.data.split_at_mut(c * step);
+        let (known, column) = (&known[first * step..], &mut column[..rows]);
+        let pivot = widest(
+            #[inline(always)]
+            || {
+                eliminate(&mut column[first..c], known, step, first);
+                let (above, rest) = column.split_at_mut(c);
+                let (f, count) = (&above[first..], rest.len());
+                macro_rules! by_count {
+                    ($($n:literal)*) => {
+                        match f.len() {
+                            $($n => reduce::<$n>(rest, f, std::array::from_fn(|q| &known[q * step + c..][..count])),)*
+                            _ => unreachable!("a leaf has few columns"),
+                        }
+                    };
+                }
+                let most = by_count!(0 1 2 3 4 5 6 7);
+                c + rest.iter().position(|x| x.abs() == most).unwrap_or(0)
+            },
+        );
+        if pivot != c {
+            self.data.chunks_exact_mut(step).for_each(|column| column.swap(c, pivot));
+        }
+        let column = &mut self.data[c * step..][c..rows];
+        let (d, below) = (column[0], &mut column[1..]);
+        widest(
+            #[inline(always)]
+            || scale(below, d),
+        );
+        pivot
+    }
+}
+
+/// Solves with the unit lower triangle that begins at row `first` of the columns `l`.
+#[inline(always)]
+fn eliminate(x: &mut [f64], l: &[f64], step: usize, first: usize) {
+    for q in 0..x.len() {
+        let (known, rest) = x.split_at_mut(q + 1);
+        let (l, by) = (&l[q * step + first + q + 1..][..rest.len()], -known[q]);
+        for (x, &l) in rest.iter_mut().zip(l) {
+            *x = by.mul_add(l, *x);
+        }
+    }
+}
+
+/// Subtracts multiples of columns; the largest magnitude of what is left.
+#[inline(always)]
+fn reduce<const N: usize>(x: &mut [f64], f: &[f64], columns: [&[f64]; N]) -> f64 {
+    const LANES: usize = 16;
+    let mut most = [0.0; LANES];
+    let whole = x.len() - x.len() % LANES;
+    let mut at = 0;
+    while at < whole {
+        let mut sums = [0.0; LANES];
+        sums.copy_from_slice(&x[at..at + LANES]);
+        for q in 0..N {
+            let (l, by) = (&columns[q][at..at + LANES], -f[q]);
+            for i in 0..LANES {
+                sums[i] = by.mul_add(l[i], sums[i]);
+            }
+        }
+        x[at..at + LANES].copy_from_slice(&sums);
+        for i in 0..LANES {
+            most[i] = if sums[i].abs() > most[i] { sums[i].abs() } else { most[i] };
+        }
+        at += LANES;
+    }
+    for at in whole..x.len() {
+        for q in 0..N {
+            x[at] = (-f[q]).mul_add(columns[q][at], x[at]);
+        }
+        most[0] = if x[at].abs() > most[0] { x[at].abs() } else { most[0] };
+    }
+    let mut all = 0.0;
+    for x in most {
+        all = if x > all { x } else { all };
+    }
+    all
+}
+
+/// Divides by the pivot, or multiplies with its reciprocal if that is a normal number.
+#[inline(always)]
+pub(super) fn scale(x: &mut [f64], pivot: f64) {
+    let by = pivot.recip();
+    if by.is_normal() {
+        x.iter_mut().for_each(|x| *x *= by);
+    } else if pivot != 0.0 {
+        x.iter_mut().for_each(|x| *x /= pivot);
+    }
+}

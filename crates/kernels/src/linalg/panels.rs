@@ -1,0 +1,273 @@
+//! Lower triangles packed in panels of eight rows, and systems solved with them in vectors of right-hand sides.
+//!
+//! ```text
+//! x[i] = (c[i] - l[i, 0] x[0] - .. - l[i, i-1] x[i-1]) (1 / l[i, i])        fused, in this order
+//! ```
+//! What is computed is `-c[i] + l[i, 0] x[0] + ..`, times the negative reciprocal (or divided by the negative, if a
+//! reciprocal is not a normal number). Lanes are right-hand sides and every `x[i]` is one chain, so bits depend neither on
+//! the level of vector instructions nor on what is solved beside it.
+
+use crate::gemm::{Lines, transfer};
+use crate::simd::{Level, fused};
+use crate::vector::{Float, V};
+use std::ops::Range;
+
+/// Rows of a panel.
+pub(super) const ROWS: usize = 8;
+/// Right-hand sides that are solved at a time: three of the widest vectors.
+pub(super) const SIDES: usize = 24;
+
+/// A lower triangle whose rows are a multiple of [`ROWS`]: what is found in those past the end means nothing.
+pub(super) struct Panels {
+    n: usize,
+    /// Panel after panel, `[p · ROWS + r]` for step `p` and row `r`, the diagonal as it is multiplied with; what is above
+    /// it is not used.
+    data: Vec<f64>,
+    divide: bool,
+}
+
+/// Where a panel begins.
+fn start(panel: usize) -> usize {
+    ROWS * ROWS * panel * (panel + 1) / 2
+}
+
+impl Panels {
+    /// Room for a triangle of `n` rows.
+    pub(super) fn of(n: usize) -> Panels {
+        Panels { n, data: Vec::with_capacity(start(n.div_ceil(ROWS))), divide: false }
+    }
+
+    /// The triangle at `from`, whose rows and columns are so far apart; a unit one has ones on the diagonal.
+    ///
+    /// # Safety
+    /// The whole square is valid for reading.
+    pub(super) unsafe fn new(n: usize, unit: bool, from: *const f64, row: isize, col: isize) -> Panels {
+        let mut panels = Panels::of(n);
+        // SAFETY: as stated.
+        let diagonal = |i: usize| unsafe { if unit { 1.0 } else { *from.offset(i as isize * (row + col)) } };
+        panels.divide = (0..n).any(|i| !diagonal(i).recip().is_normal());
+        for first in (0..n).step_by(ROWS) {
+            // Rows past the end are read as the last one, and what they give is not used.
+            let mut rows: [*const f64; ROWS] =
+                std::array::from_fn(|r| from.wrapping_offset((first + r).min(n - 1) as isize * row));
+            for _ in 0..n.min(first + ROWS) {
+                // SAFETY: as stated.
+                panels.data.extend_from_slice(&rows.map(|row| unsafe { *row }));
+                rows = rows.map(|row| row.wrapping_offset(col));
+            }
+            let end = start(first / ROWS + 1);
+            panels.data.resize(end, 0.0);
+            for (r, d) in panels.data[end - ROWS * ROWS..].iter_mut().step_by(ROWS + 1).enumerate() {
+                let x = if first + r < n { diagonal(first + r) } else { 1.0 };
+                *d = if panels.divide { -x } else { -x.recip() };
+            }
+        }
+        panels
+    }
+
+    /// Adds steps of a panel.
+    #[inline(always)]
+    pub(super) fn extend(&mut self, steps: Range<usize>, at: impl Fn(usize, usize) -> f64) {
+        for p in steps {
+            self.data.extend_from_slice(&std::array::from_fn::<f64, ROWS, _>(|r| at(r, p)));
+        }
+    }
+
+    /// Adds the triangle that ends a panel, which is not read above the diagonal.
+    #[inline(always)]
+    pub(super) fn finish(&mut self, at: impl Fn(usize, usize) -> f64) {
+        self.extend(0..ROWS, |r, p| if r == p { -at(r, r).recip() } else { at(r, p) });
+    }
+
+    /// Rows, with those past the end.
+    pub(super) fn rows(&self) -> usize {
+        self.n.next_multiple_of(ROWS)
+    }
+
+    /// Solves in place of `x`: `width` right-hand sides, a multiple of 8, in rows that are `step` apart.
+    pub(super) fn solve(&self, level: Level, x: &mut [f64], step: usize, width: usize) {
+        let job = Job { panels: 0..self.rows() / ROWS, step: step as isize, width, divide: self.divide, solve: true };
+        self.run(level, x, 0, job);
+    }
+
+    /// As [`solve`](Panels::solve), from the last row of `x` to the first.
+    pub(super) fn solve_upwards(&self, level: Level, x: &mut [f64], step: usize, width: usize) {
+        let rows = self.rows();
+        let job = Job { panels: 0..rows / ROWS, step: -(step as isize), width, divide: self.divide, solve: true };
+        self.run(level, x, (rows - 1) * step, job);
+    }
+
+    /// As [`solve`](Panels::solve) for the rows of one panel alone; without its triangle, what is left of them.
+    pub(super) fn solve_one(&self, level: Level, panel: usize, x: &mut [f64], step: usize, width: usize, solve: bool) {
+        let job = Job { panels: panel..panel + 1, step: step as isize, width, divide: self.divide, solve };
+        self.run(level, x, 0, job);
+    }
+
+    fn run(&self, level: Level, x: &mut [f64], first: usize, job: Job) {
+        let (step, rows) = (job.step.unsigned_abs(), job.panels.end * ROWS);
+        assert!(job.width.is_multiple_of(8) && x.len() + step >= rows * step + job.width, "room for every row");
+        let last = start(job.panels.end) - if job.solve { 0 } else { ROWS * ROWS };
+        assert!(job.panels.is_empty() || self.data.len() >= last, "the panels are there");
+        let x = x.as_mut_ptr().wrapping_add(first);
+        // SAFETY: rows and panels are there, as was checked; the level is.
+        unsafe {
+            match level {
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx512 => avx512(&job, &self.data, x),
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx2 => avx2(&job, &self.data, x),
+                #[cfg(target_arch = "x86_64")]
+                Level::Portable if fused() => scalar(&job, &self.data, x),
+                _ => portable(&job, &self.data, x),
+            }
+        }
+    }
+}
+
+/// As [`transfer`], where what is written is a matrix with rows of `width`: few of them at a time.
+///
+/// # Safety
+/// As [`transfer`].
+pub(super) unsafe fn by_rows(level: Level, dst: *mut f64, width: usize, x: Lines<f64>) {
+    const FEW: usize = 32;
+    for first in (0..x.depth).step_by(FEW) {
+        let from = x.from.wrapping_offset(first as isize * x.step);
+        let lines = Lines { from, depth: FEW.min(x.depth - first), ..x };
+        // SAFETY: as stated.
+        unsafe { transfer(level, dst.wrapping_add(first * width), width, lines) };
+    }
+}
+
+/// Rows of some panels of right-hand sides, solved or, without the triangles, reduced.
+struct Job {
+    panels: Range<usize>,
+    /// From row to row of the right-hand sides.
+    step: isize,
+    width: usize,
+    divide: bool,
+    solve: bool,
+}
+
+/// `SIDES` right-hand sides after another, in tiles of `R` rows.
+///
+/// # Safety
+/// `x` is valid at every row up to the last of the panels, for the job's width.
+#[inline(always)]
+unsafe fn sweep<W: V<E = f64>, const R: usize>(job: &Job, data: &[f64], x: *mut f64) {
+    let group = 3 * W::N;
+    for left in (0..job.width).step_by(group) {
+        let vectors = (job.width - left).min(group) / W::N;
+        for panel in job.panels.clone() {
+            let at = data[start(panel)..].as_ptr();
+            for r in (0..ROWS).step_by(R) {
+                let depth = panel * ROWS + if job.solve { r } else { 0 };
+                // SAFETY: as stated; panels have `ROWS` rows at each of their steps.
+                unsafe {
+                    let rows = x.offset((panel * ROWS + r) as isize * job.step).add(left);
+                    let t = Tile { panel: at.add(r), known: x.add(left), depth, rows };
+                    match vectors {
+                        1 => tile::<W, R, 1>(job, t),
+                        2 => tile::<W, R, 2>(job, t),
+                        _ => tile::<W, R, 3>(job, t),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Rows that are found together.
+struct Tile {
+    panel: *const f64,
+    /// The first of the rows that are known.
+    known: *const f64,
+    /// How many.
+    depth: usize,
+    rows: *mut f64,
+}
+
+/// `R` rows of `C` vectors.
+///
+/// # Safety
+/// Rows and panel are there.
+#[inline(always)]
+unsafe fn tile<W: V<E = f64>, const R: usize, const C: usize>(job: &Job, t: Tile) {
+    // SAFETY: as stated.
+    unsafe {
+        let mut acc = [[W::splat(0.0); C]; R];
+        for (r, acc) in acc.iter_mut().enumerate() {
+            for (v, acc) in acc.iter_mut().enumerate() {
+                *acc = W::load(t.rows.offset(r as isize * job.step).add(v * W::N)).neg();
+            }
+        }
+        let (mut known, mut l) = (t.known, t.panel);
+        for _ in 0..t.depth {
+            let mut y = [W::splat(0.0); C];
+            for (v, y) in y.iter_mut().enumerate() {
+                *y = W::load(known.add(v * W::N));
+            }
+            for (r, acc) in acc.iter_mut().enumerate() {
+                let l = W::splat(*l.add(r));
+                for (acc, &y) in acc.iter_mut().zip(&y) {
+                    *acc = l.fma(y, *acc);
+                }
+            }
+            known = known.offset(job.step);
+            l = l.add(ROWS);
+        }
+        if !job.solve {
+            for (r, acc) in acc.iter().enumerate() {
+                let row = t.rows.offset(r as isize * job.step);
+                acc.iter().enumerate().for_each(|(v, acc)| acc.neg().store(row.add(v * W::N)));
+            }
+            return;
+        }
+        // Written out, as rows that are found by number would be in memory.
+        macro_rules! find {
+            ($($r:literal)*) => {$(
+                if $r < R {
+                    let d = W::splat(*l.add($r * ROWS + $r));
+                    let row = t.rows.offset($r * job.step);
+                    for v in 0..C {
+                        let x = acc[$r % R][v];
+                        let x = if job.divide { x.div(d) } else { x.mul(d) };
+                        x.store(row.add(v * W::N));
+                        acc[$r % R][v] = x;
+                    }
+                    for below in $r + 1..R {
+                        let l = W::splat(*l.add($r * ROWS + below));
+                        for v in 0..C {
+                            acc[below][v] = l.fma(acc[$r % R][v], acc[below][v]);
+                        }
+                    }
+                }
+            )*};
+        }
+        find!(0 1 2 3 4 5 6 7);
+    }
+}
+
+macro_rules! levels {
+    ($($(#[$attribute:meta])* $name:ident: $v:ty, $rows:literal;)*) => {$(
+        /// # Safety
+        /// As [`sweep`]; the level is there.
+        $(#[$attribute])*
+        unsafe fn $name(job: &Job, data: &[f64], x: *mut f64) {
+            // SAFETY: as stated.
+            unsafe { sweep::<$v, $rows>(job, data, x) }
+        }
+    )*};
+}
+
+levels! {
+    portable: <f64 as Float>::Portable, 4;
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    scalar: <f64 as Float>::Portable, 4;
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    avx2: <f64 as Float>::Avx2, 4;
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma")]
+    avx512: <f64 as Float>::Avx512, 8;
+}

@@ -1,0 +1,231 @@
+//! QR factors of large matrices, by panels of reflections that are applied together.
+//!
+//! ```text
+//! H = I - τ v vᵀ,   H x = β e₀,   β = -sign(x₀) |x|,   v = (1, x₁.. / (x₀ - β)),   τ = (β - x₀) / β
+//! H₀ H₁ .. = I - V T Vᵀ,   T upper triangular: its column `i` is -τᵢ T Vᵀ vᵢ above τᵢ on the diagonal
+//! ```
+//! A column with zeros below its diagonal is left as it is (τ = 0). Panels are transposed, so that columns are vectors, and
+//! factored by halves; what lies right of them, and then Q, is changed by three products.
+
+use super::cholesky::apart;
+use super::lu::scale;
+use crate::gemm::{Lines, Onto, Strided, transfer, update};
+use crate::simd::{Level, widest};
+
+/// Columns of a panel.
+const PANEL: usize = 32;
+/// Columns of a panel of a large matrix: what is right of it is read and written for each.
+const WIDE: usize = 64;
+/// Matrices from this extent on are large.
+const LARGE: usize = 384;
+/// Columns that are reduced one after another.
+const LEAF: usize = 8;
+
+/// `Q` (m×k) and `R` (k×n) of `a` (m×n), whose extents are not 0; `k` is m, or n if that is smaller.
+pub(super) fn qr(level: Level, q: &mut [f64], r: &mut [f64], a: &[f64], m: usize, n: usize, k: usize) {
+    assert!(a.len() == m * n && q.len() == m * k && r.len() == k * n, "sizes of a factorisation");
+    let work = if k == m { &mut *r } else { &mut *q };
+    work.copy_from_slice(a);
+    let mut room = Vec::new();
+    let mut panels = Vec::new();
+    let wide = if m.min(n) < LARGE { PANEL } else { WIDE };
+    for first in (0..m.min(n)).step_by(wide) {
+        let size = wide.min(m.min(n) - first);
+        let panel = Panel::reduce(level, &mut work[first * n + first..], n, m - first, size);
+        if first + size < n {
+            panel.apply(level, true, &mut work[first * n + first + size..], n, n - first - size, &mut room);
+        }
+        panels.push(panel);
+    }
+    if k < m {
+        r.copy_from_slice(&q[..k * n]);
+    }
+    (1..k).for_each(|i| r[i * n..][..i.min(n)].fill(0.0));
+    q.fill(0.0);
+    super::eye(q, k);
+    for (i, panel) in panels.iter().enumerate().rev() {
+        let first = i * wide;
+        panel.apply(level, false, &mut q[first * k + first..], k, k - first, &mut room);
+    }
+}
+
+/// Reflections of rows from the diagonal of a panel on.
+struct Panel {
+    rows: usize,
+    size: usize,
+    /// Vᵀ, its rows `step` apart.
+    v: Vec<f64>,
+    step: usize,
+    t: Vec<f64>,
+}
+
+fn by_rows(x: &[f64], from: usize, step: usize) -> Strided<*const f64> {
+    Strided { at: x[from..].as_ptr(), row: step as isize, col: 1 }
+}
+
+fn by_rows_mut(x: &mut [f64], from: usize, step: usize) -> Strided<*mut f64> {
+    Strided { at: x[from..].as_mut_ptr(), row: step as isize, col: 1 }
+}
+
+impl Panel {
+    /// Reduces the first `size` columns of the matrix at `a`, whose rows are `n` apart.
+    fn reduce(level: Level, a: &mut [f64], n: usize, rows: usize, size: usize) -> Panel {
+        let step = apart(rows);
+        let (mut columns, v) = (vec![0.0; size * step], vec![0.0; size * step]);
+        let lines = Lines { from: a.as_ptr(), lane: n as isize, step: 1, count: rows, depth: size };
+        // SAFETY: the columns are inside the matrix, and there is room for them.
+        unsafe { transfer(level, columns.as_mut_ptr(), step, lines) };
+        let mut panel = Panel { rows, size, v, step, t: Vec::new() };
+        let mut taus = [0.0; WIDE];
+        panel.columns(level, &mut columns, 0, size, &mut taus);
+        panel.t = panel.triangle(level, 0, &taus[..size]);
+        for (j, column) in columns.chunks_exact(step).enumerate() {
+            column[..=j].iter().enumerate().for_each(|(i, &x)| a[i * n + j] = x);
+        }
+        panel
+    }
+
+    /// Reduces `count` columns from `first` on.
+    fn columns(&mut self, level: Level, x: &mut [f64], first: usize, count: usize, taus: &mut [f64; WIDE]) {
+        let (step, rows) = (self.step, self.rows);
+        if count <= LEAF {
+            let v = &mut self.v;
+            return widest(
+                #[inline(always)]
+                || {
+                    for c in first..first + count {
+                        let (own, right) = x[c * step..].split_at_mut(step);
+                        let v = &mut v[c * step..][c..rows];
+                        taus[c] = reflection(&mut own[c..rows], v);
+                        for column in right.chunks_exact_mut(step).take(first + count - c - 1) {
+                            reflect(&mut column[c..rows], v, taus[c]);
+                        }
+                    }
+                },
+            );
+        }
+        let half = (count / 2).next_multiple_of(LEAF);
+        let (middle, rest) = (first + half, count - half);
+        self.columns(level, x, first, half, taus);
+        let t = self.triangle(level, first, &taus[first..middle]);
+        let (mut w, mut wt) = (vec![0.0; rest * half], vec![0.0; rest * half]);
+        let v = by_rows(&self.v, first * step + first, step);
+        // SAFETY: these rows of these columns exist, and what is written is read in no product.
+        unsafe {
+            let right = by_rows_mut(x, middle * step + first, step);
+            let read = Strided { at: right.at.cast_const(), row: right.row, col: 1 };
+            update(level, [rest, rows - first, half], Onto::Set, by_rows_mut(&mut w, 0, half), read, v.transposed());
+            let sizes = [rest, half, half];
+            update(level, sizes, Onto::Set, by_rows_mut(&mut wt, 0, half), by_rows(&w, 0, half), by_rows(&t, 0, half));
+            update(level, [rest, half, rows - first], Onto::Minus, right, by_rows(&wt, 0, half), v);
+        }
+        self.columns(level, x, middle, rest, taus);
+    }
+
+    /// `T` of the reflections from `first` on that have these `τ`.
+    fn triangle(&self, level: Level, first: usize, taus: &[f64]) -> Vec<f64> {
+        let (size, step) = (taus.len(), self.step);
+        let (mut dots, mut t) = (vec![0.0; size * size], vec![0.0; size * size]);
+        let v = by_rows(&self.v, first * step + first, step);
+        let sizes = [size, self.rows - first, size];
+        // SAFETY: these vectors are from the first one's diagonal on.
+        unsafe { update(level, sizes, Onto::Set, by_rows_mut(&mut dots, 0, size), v, v.transposed()) };
+        for (i, row) in t.chunks_exact_mut(size).enumerate() {
+            row[i] = taus[i];
+            for p in i..size - 1 {
+                let (known, sums) = row.split_at_mut(p + 1);
+                for (sum, &dot) in sums.iter_mut().zip(&dots[p * size + p + 1..]) {
+                    *sum += known[p] * dot;
+                }
+                sums[0] *= -taus[p + 1];
+            }
+        }
+        t
+    }
+
+    /// `(I - V T Vᵀ) C`, or with the transpose of `T`, of `cols` columns in rows that are `n` apart.
+    fn apply(&self, level: Level, transposed: bool, c: &mut [f64], n: usize, cols: usize, room: &mut Vec<f64>) {
+        let (size, step) = (self.size, apart(cols));
+        room.resize(room.len().max(2 * size * step), 0.0);
+        let (w, tw) = room.split_at_mut(size * step);
+        let (v, t) = (by_rows(&self.v, 0, self.step), by_rows(&self.t, 0, size));
+        let t = if transposed { t.transposed() } else { t };
+        let c = by_rows_mut(c, 0, n);
+        let read = Strided { at: c.at.cast_const(), row: c.row, col: 1 };
+        // SAFETY: so many rows and columns exist, and what is written is read in no product.
+        unsafe {
+            update(level, [size, self.rows, cols], Onto::Set, by_rows_mut(w, 0, step), v, read);
+            update(level, [size, size, cols], Onto::Set, by_rows_mut(tw, 0, step), t, by_rows(w, 0, step));
+            update(level, [self.rows, size, cols], Onto::Minus, c, v.transposed(), by_rows(tw, 0, step));
+        }
+    }
+}
+
+/// The reflection that leaves only the first element of `x`, which becomes `β`: its vector, and `τ`.
+#[inline(always)]
+fn reflection(x: &mut [f64], v: &mut [f64]) -> f64 {
+    v[0] = 1.0;
+    let (head, tail) = x.split_at_mut(1);
+    let below = norm(tail);
+    if below == 0.0 {
+        return 0.0;
+    }
+    let length = if head[0] == 0.0 { below } else { norm(&[head[0], below]) };
+    let beta = if head[0] < 0.0 { length } else { -length };
+    let (tau, by) = ((beta - head[0]) / beta, head[0] - beta);
+    v[1..].copy_from_slice(tail);
+    scale(&mut v[1..], by);
+    head[0] = beta;
+    tau
+}
+
+/// Takes a vector to its reflection.
+#[inline(always)]
+fn reflect(x: &mut [f64], v: &[f64], tau: f64) {
+    let by = -tau * dot(x, v);
+    for (x, &v) in x.iter_mut().zip(v) {
+        *x = by.mul_add(v, *x);
+    }
+}
+
+/// The length of a vector; squares neither overflow nor vanish.
+#[inline(always)]
+fn norm(x: &[f64]) -> f64 {
+    let squares = dot(x, x);
+    if (1e-250..1e250).contains(&squares) {
+        return squares.sqrt();
+    }
+    let most = x.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+    if most == 0.0 {
+        return 0.0;
+    }
+    let mut sum = 0.0;
+    for x in x {
+        sum += (x / most) * (x / most);
+    }
+    most * sum.sqrt()
+}
+
+/// The sum of products, in so many chains as there are lanes.
+#[inline(always)]
+fn dot(x: &[f64], y: &[f64]) -> f64 {
+    const LANES: usize = 16;
+    let mut sums = [0.0; LANES];
+    let whole = x.len() - x.len() % LANES;
+    let mut at = 0;
+    while at < whole {
+        let (x, y) = (&x[at..at + LANES], &y[at..at + LANES]);
+        for i in 0..LANES {
+            sums[i] = x[i].mul_add(y[i], sums[i]);
+        }
+        at += LANES;
+    }
+    for at in whole..x.len() {
+        sums[at - whole] = x[at].mul_add(y[at], sums[at - whole]);
+    }
+    let mut sum = 0.0;
+    for x in sums {
+        sum += x;
+    }
+    sum
+}

@@ -1,0 +1,137 @@
+//! Large triangular systems: blocks of the triangle by [`Panels`], strips of right-hand sides one after another, and
+//! products for what remains.
+//!
+//! ```text
+//! | A     | | X |   | B |        X = A⁻¹ B,   Y = D⁻¹ (E - C X)
+//! | C   D | | Y | = | E |
+//! ```
+//! The rows of an upper triangle are found from the last to the first. Right-hand sides are independent of each other, so
+//! threads may divide them anywhere.
+
+use super::panels::{Panels, SIDES};
+use super::{SMALL, Triangle};
+use crate::gemm::{Lines, Onto, Strided, transfer, update, with_room};
+use crate::parallel::{Shared, parallel};
+use crate::simd::Level;
+
+/// Rows of the triangle that are packed together: the strip beside it stays in the cache.
+const BLOCK: usize = 256;
+/// Fewer right-hand sides are not worth packing.
+const FEW: usize = 8;
+
+/// Solves with `a` (square), writing over `b` (rows×columns); neither is empty.
+pub(super) fn triangular_solve(level: Level, b: &mut [f64], a: &[f64], rows: usize, columns: usize, how: Triangle) {
+    let (n, count) = if how.left { (rows, columns) } else { (columns, rows) };
+    assert!(a.len() == n * n && b.len() == rows * columns, "sizes of a triangular system");
+    // X op(A) = B is op(A)ᵀ Xᵀ = Bᵀ.
+    let turned = how.transposed == how.left;
+    let forward = how.lower != turned;
+    let (down, across) = if turned { (1, n as isize) } else { (n as isize, 1) };
+    // Element `i` of right-hand side `j` is `b[i · step + j · next]`.
+    let (step, next) = if how.left { (columns as isize, 1) } else { (1, columns as isize) };
+    let to = Shared(b.as_mut_ptr());
+    let block = if count < FEW { SMALL } else { BLOCK };
+    for done in (0..n).step_by(block) {
+        let size = block.min(n - done);
+        let first = if forward { done } else { n - done - size };
+        let (corner, end) = (first as isize * (down + across), (first + size) as isize);
+        let known = if forward { 0 } else { end };
+        let at = |i: isize| to.get().wrapping_offset(i * step);
+        // SAFETY: rows that are found and rows that are not have no element in common, and all are there.
+        unsafe {
+            let c = Strided { at: at(first as isize), row: step, col: next };
+            let a = Strided {
+                at: a.as_ptr().wrapping_offset(first as isize * down + known * across),
+                row: down,
+                col: across,
+            };
+            let x = Strided { at: at(known).cast_const(), row: step, col: next };
+            match how.left {
+                true => update(level, [size, done, count], Onto::Minus, c, a, x),
+                false => {
+                    let (c, a, x) = (c.transposed(), a.transposed(), x.transposed());
+                    update(level, [count, done, size], Onto::Minus, c, x, a)
+                }
+            }
+        }
+        if count < FEW {
+            // SAFETY: the block and its rows are inside the matrices.
+            unsafe {
+                let a = Strided { at: a.as_ptr().offset(corner), row: down, col: across };
+                let x = Strided { at: at(first as isize), row: step, col: next };
+                substitute(x, a, [size, count], forward, how.unit);
+            }
+            continue;
+        }
+        // SAFETY: the block is inside A.
+        let panels = unsafe {
+            match forward {
+                true => Panels::new(size, how.unit, a.as_ptr().offset(corner), down, across),
+                false => {
+                    let last = a.as_ptr().offset((end - 1) * (down + across));
+                    Panels::new(size, how.unit, last, -down, -across)
+                }
+            }
+        };
+        let rows = panels.rows();
+        let nanos = (size * size * count / 40) as u64;
+        parallel(count.div_ceil(SIDES), nanos, |strip| {
+            let at = to.get().wrapping_offset(first as isize * step + (strip * SIDES) as isize * next);
+            let sides = SIDES.min(count - strip * SIDES);
+            with_room(rows * SIDES * size_of::<f64>(), |room| {
+                // SAFETY: there is room for the rows, which are written here, and nothing else uses it.
+                let x = unsafe {
+                    if rows > size || sides < SIDES {
+                        room.write_bytes(0, rows * SIDES * size_of::<f64>());
+                    }
+                    std::slice::from_raw_parts_mut(room.cast::<f64>(), rows * SIDES)
+                };
+                let own = if forward { 0 } else { (rows - size) * SIDES };
+                let there = Lines { from: at.cast_const(), lane: next, step, count: sides, depth: size };
+                // SAFETY: these rows of these right-hand sides exist, and no two strips have one in common.
+                unsafe { transfer(level, x[own..].as_mut_ptr(), SIDES, there) };
+                let width = sides.next_multiple_of(8);
+                match forward {
+                    true => panels.solve(level, x, SIDES, width),
+                    false => panels.solve_upwards(level, x, SIDES, width),
+                }
+                let (from, apart) = (x[own..].as_ptr(), SIDES as isize);
+                let back = match how.left {
+                    true => Lines { from, lane: 1, step: apart, count: sides, depth: size },
+                    false => Lines { from, lane: apart, step: 1, count: size, depth: sides },
+                };
+                // SAFETY: as above.
+                unsafe { transfer(level, at, columns, back) };
+            });
+        });
+    }
+}
+
+/// One right-hand side after another, in place.
+///
+/// # Safety
+/// `size` rows and columns of A exist, at most [`SMALL`], and so many rows of `count` right-hand sides.
+unsafe fn substitute(
+    x: Strided<*mut f64>,
+    a: Strided<*const f64>,
+    [size, count]: [usize; 2],
+    forward: bool,
+    unit: bool,
+) {
+    let row = |i: usize| if forward { i } else { size - 1 - i } as isize;
+    for j in 0..count as isize {
+        let mut found = [0.0; SMALL];
+        for i in 0..size {
+            // SAFETY: as stated.
+            unsafe {
+                let to = x.at.offset(row(i) * x.row + j * x.col);
+                let mut rest = *to;
+                for (p, &y) in found[..i].iter().enumerate() {
+                    rest -= *a.at.offset(row(i) * a.row + row(p) * a.col) * y;
+                }
+                found[i] = if unit { rest } else { rest / *a.at.offset(row(i) * (a.row + a.col)) };
+                *to = found[i];
+            }
+        }
+    }
+}
