@@ -6,6 +6,7 @@ use cotangent_core::rewrite::simplify;
 use cotangent_core::transform::AdContext;
 use cotangent_core::{Array, Function, reference};
 use cotangent_stablehlo::read;
+use std::slice::from_ref;
 
 /// A program of the benchmarks as JAX printed it.
 fn workload(name: &str) -> String {
@@ -119,7 +120,7 @@ fn a_determinant_is_one_operation() {
     assert_eq!(counts(&f), [1, 0, 0, 0, 0], "{f:?}");
     let report = check_function(&AdContext::default(), &f, &[array(&[4, 4])], &Options::default()).unwrap();
     assert!(report.passed(), "{report}");
-    let singular = Array::from_vec(&[4, 4], vec![1.0; 16]).unwrap();
+    let singular = Array::from_vec([4, 4], vec![1.0; 16]).unwrap();
     assert_eq!(reference::run(&f, &[singular]).unwrap()[0].to_f64(), [f64::NEG_INFINITY]);
     // Something else of the diagonal, and something else than the diagonal.
     for (from, to) in [
@@ -140,10 +141,9 @@ fn what_is_symmetrized_twice_is_symmetrized_once() {
     let text = small("g_chol_fwd_32");
     let (x, f) = (array(&[4, 4]), main_of(&text));
     let positive: Vec<f64> = (0..16).map(|k| x.to_f64()[k] * 0.1 + if k % 5 == 0 { 3.0 } else { 0.0 }).collect();
-    let positive = Array::from_vec(&[4, 4], positive).unwrap();
+    let positive = Array::from_vec([4, 4], positive).unwrap();
     assert_eq!((count(&f, "cholesky"), count(&f, "transpose"), count(&f, "add")), (1, 0, 1), "{f:?}");
-    let report =
-        check_function(&AdContext::default(), &f, std::slice::from_ref(&positive), &Options::default()).unwrap();
+    let report = check_function(&AdContext::default(), &f, from_ref(&positive), &Options::default()).unwrap();
     assert!(report.passed(), "{report}");
     // The lower triangle of something else: twice the matrix has a factor that is larger by the root of two.
     for (from, to) in
@@ -153,7 +153,8 @@ fn what_is_symmetrized_twice_is_symmetrized_once() {
         assert!(count(&g, "transpose") > 0, "{from}");
     }
     let g = main_of(&text.replacen("dense<2.000000e+00>", "dense<1.000000e+00>", 1));
-    let (once, twice) = (reference::run(&f, &[positive.clone()]).unwrap(), reference::run(&g, &[positive]).unwrap());
+    let (once, twice) =
+        (reference::run(&f, from_ref(&positive)).unwrap(), reference::run(&g, from_ref(&positive)).unwrap());
     for (a, b) in once[0].to_f64().iter().zip(twice[0].to_f64()) {
         assert!((a * 2f64.sqrt() - b).abs() < 1e-12, "{a} {b}");
     }
