@@ -3,7 +3,8 @@
 //! ```text
 //! y[j] = Σ_q ( fma(x[p], b[p, j], ..) over the steps p of block q, from 0 )       blocks of 256 along k, ascending
 //! ```
-//! [`down`] keeps the sums of many columns in the first cache and adds multiples of a few rows at a time. [`across`] turns
+//! [`down`] keeps the sums of many columns in the first cache and adds multiples of a few rows at a time; of few columns they
+//! stay in registers. [`across`] turns
 //! blocks of columns in registers, [`inner`] those of one column and of x, with a lane for each block of 256. Complex
 //! numbers stay as they lie: one sum of multiples with real parts of x, one with imaginary parts, which is turned by i
 //! when the block ends.
@@ -52,6 +53,25 @@ pub(super) unsafe fn down<L: Lanes, const W: usize>(t: &Row<L::E>) {
     let mut near = [const { Near(MaybeUninit::uninit()) }; W];
     let sums = near.each_mut().map(|near| near.0.as_mut_ptr().cast::<L::E>());
     let most = NEAR / size_of::<L::E>();
+    if W == 1 && t.steps <= DEPTH {
+        // SAFETY: as stated.
+        let done = unsafe {
+            match t.count.div_ceil(L::N) {
+                1 => few::<L, 1>(t),
+                2 => few::<L, 2>(t),
+                3 => few::<L, 3>(t),
+                4 => few::<L, 4>(t),
+                5 => few::<L, 5>(t),
+                6 => few::<L, 6>(t),
+                7 => few::<L, 7>(t),
+                8 => few::<L, 8>(t),
+                _ => false,
+            }
+        };
+        if done {
+            return;
+        }
+    }
     for j in (0..t.count * W).step_by(most) {
         let n = most.min(t.count * W - j);
         for p in (0..t.steps).step_by(DEPTH) {
@@ -85,6 +105,31 @@ pub(super) unsafe fn down<L: Lanes, const W: usize>(t: &Row<L::E>) {
             }
         }
     }
+}
+
+/// One block of `k`, and so few columns that their sums stay in registers: `V` vectors, the last of which may be a part.
+///
+/// # Safety
+/// As [`Times`].
+#[inline(always)]
+unsafe fn few<L: Lanes, const V: usize>(t: &Row<L::E>) -> bool {
+    let (last, lanes) = ((V - 1) * L::N, t.count - (V - 1) * L::N);
+    let mut acc = [L::zero(); V];
+    // SAFETY: these rows and columns exist.
+    unsafe {
+        for q in 0..t.steps {
+            let (x, row) = (L::splat(*t.x.add(q)), t.b.wrapping_offset(q as isize * t.stride));
+            for (v, acc) in acc.iter_mut().take(V - 1).enumerate() {
+                *acc = x.fma(L::load(row.add(v * L::N)), *acc);
+            }
+            acc[V - 1] = x.fma(L::load_first(row.add(last), lanes), acc[V - 1]);
+        }
+        for (v, acc) in acc.into_iter().enumerate() {
+            let lanes = if v + 1 < V { L::N } else { lanes };
+            acc.store_first(t.y.add(v * L::N), lanes);
+        }
+    }
+    true
 }
 
 /// The sum of a block from that of multiples with real parts, and with imaginary ones.
