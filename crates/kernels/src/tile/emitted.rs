@@ -143,7 +143,7 @@ impl Body {
         let fits = |(len, step): (usize, isize), size| (step == 1 || step == 0 && size > 1).then_some(len);
         let lens = strided().map(|(nest, size)| fits(nest.inner(), size)).collect::<Option<SmallVec<[usize; 4]>>>()?;
         // Each is a product of the last extents: the least divides the others.
-        let len = lens.into_iter().min()?;
+        let len = lens.into_iter().min().filter(|&len| len > 0)?;
         let lanes = if level == Level::Avx512 { 64 } else { 32 } / self.widest;
         let full = if level == Level::Avx512 { len >= lanes } else { len.is_multiple_of(lanes) };
         let even = strided().map(|(nest, _)| nest.rows(len).0).min()?;
