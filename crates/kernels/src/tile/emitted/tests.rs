@@ -308,6 +308,26 @@ fn every_function_has_code_with_the_interpreters_bits() {
     }
 }
 
+/// Rows without elements, of which one operand has one for all.
+#[test]
+fn nothing_is_done_for_no_elements() {
+    for level in levels() {
+        let mut b = Builder::new();
+        let (x, y) = (b.input(8), b.input(8));
+        // SAFETY: the kernel is one of f64.
+        let z = unsafe { b.step(<f64 as Float>::binary(Binary::Add, level), 8, &[x, y], 0) };
+        let body = b.finish(&[z]);
+        for shape in [[2, 0, 3], [2, 3, 0], [0, 2, 3]] {
+            let laid = body.lay(&shape, [[0, 1, 0], [1, 0, 0]].iter().map(|s| &s[..]), level);
+            let (numbers, mut out) = ([1.0f64; 3], [7.0f64]);
+            let x = [numbers.as_ptr().cast::<u8>(); 2];
+            // SAFETY: there is nothing to read or to write.
+            unsafe { body.run(&laid, 0..0, &x, &[out.as_mut_ptr().cast()]) };
+            assert_eq!(out, [7.0]);
+        }
+    }
+}
+
 /// Whole numbers by their bits: floats are only what they are compared as.
 #[test]
 fn whole_arithmetic_gives_the_interpreters_bits() {
