@@ -65,19 +65,12 @@ impl Frame<'_> {
         match op {
             Op::Iota(i) => i.axis == 0 && i.ty.rank() == 1,
             Op::Convert(c) => c.to.is_int() && self.counts_from_zero(x[0]),
-            Op::Select(_) => self.is_below_zero(x[0]) && self.counts_from_zero(x[2]),
+            Op::Select(_) => self.is_negative(x[0], &|v| self.counts_from_zero(v)) && self.counts_from_zero(x[2]),
             op if x.len() == 1 && keeps_elements(&op, &self.cx().ty(x[0]), &self.cx().ty(v)) => {
                 self.counts_from_zero(x[0])
             }
             _ => false,
         }
-    }
-
-    /// Whether this asks where the numbers 0, 1, 2, .. are negative.
-    fn is_below_zero(&self, condition: Val) -> bool {
-        let below = |op: &Op, x: &[Val]| matches!(op, Op::Compare(c) if c.0 == Comparison::Lt).then(|| (x[0], x[1]));
-        let compared = self.with_def(condition, below).flatten();
-        compared.is_some_and(|(x, zero)| self.is_number(zero, 0) && self.counts_from_zero(x))
     }
 }
 

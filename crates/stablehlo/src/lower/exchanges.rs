@@ -54,7 +54,7 @@ impl Frame<'_> {
         few && !self.factors.borrow().is_empty() && x.iter().any(|&v| self.factor(v).is_some())
     }
 
-    pub(super) fn is_number(&self, v: Val, n: i128) -> bool {
+    fn is_number(&self, v: Val, n: i128) -> bool {
         matches!(self.number(v), Some(Scalar::I(i)) if i == n)
     }
 
@@ -146,17 +146,17 @@ impl Frame<'_> {
         let Some((op, x)) = self.with_def(v, |op, x| (op.clone(), x.to_vec())) else { return false };
         let ty = |v: Val| self.cx().ty(v);
         match op {
-            Op::Select(_) => self.is_negative(x[0], order) && self.is_order(x[2], order),
+            Op::Select(_) => self.is_negative(x[0], &|v| self.is_order(v, order)) && self.is_order(x[2], order),
             op if x.len() == 1 && keeps_elements(&op, &ty(x[0]), &ty(v)) => self.is_order(x[0], order),
             _ => false,
         }
     }
 
-    /// Whether this asks where the permutation is negative.
-    fn is_negative(&self, condition: Val, order: Val) -> bool {
+    /// Whether this asks where numbers are negative that `are` says it is about.
+    pub(super) fn is_negative(&self, condition: Val, are: &dyn Fn(Val) -> bool) -> bool {
         let below = |op: &Op, x: &[Val]| matches!(op, Op::Compare(c) if c.0 == Comparison::Lt).then(|| (x[0], x[1]));
         let compared = self.with_def(condition, below).flatten();
-        compared.is_some_and(|(x, zero)| self.is_number(zero, 0) && self.is_order(x, order))
+        compared.is_some_and(|(x, zero)| self.is_number(zero, 0) && are(x))
     }
 }
 
