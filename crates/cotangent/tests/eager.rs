@@ -265,6 +265,20 @@ fn a_million_operations_deep() {
     std::thread::Builder::new().stack_size(128 << 10).spawn(work).unwrap().join().unwrap();
 }
 
+/// Nodes are visited in the order of recording, whichever thread recorded them.
+#[test]
+fn a_tape_of_two_threads() {
+    let rt = EagerRuntime::new();
+    let x = scalar(&rt, 3.0);
+    for _ in 0..4 {
+        let square = &x * &x;
+        let cube = std::thread::scope(|s| s.spawn(|| &square * &x).join().unwrap());
+        (&cube * &square).backward().unwrap();
+        assert_eq!(grad(&x), [405.0]);
+        x.clear_grad().unwrap();
+    }
+}
+
 #[test]
 fn a_wide_fan_out() {
     let rt = EagerRuntime::new();

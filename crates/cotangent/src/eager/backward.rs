@@ -7,7 +7,7 @@
 use super::error::{Error, Result};
 use super::exec::{Exec, Held, Value};
 use super::runtime::EagerRuntime;
-use super::tape::{self, Derivative, Edge, Kind, Node, Tape, concrete, linearize, next_id};
+use super::tape::{self, Derivative, Edge, Kind, Node, Shared, Tape, concrete, linearize, next_id};
 use super::tensor::EagerTensor;
 use super::whole::is_held;
 use crate::tensor::Order;
@@ -58,7 +58,7 @@ pub(super) type Seed<'t> = (u32, u32, &'t Tensor);
 
 /// A node of the part of a tape that something depends on.
 pub(super) struct Visit<'t> {
-    pub node: &'t Arc<Node>,
+    pub node: &'t Shared<Node>,
     /// How many seeds and nodes of that part refer to it.
     pub references: usize,
     /// Where the nodes of its inputs stand in [`Part::inputs`].
@@ -188,7 +188,7 @@ pub(super) fn pull(
     rt: &Arc<EagerRuntime>,
     seeds: &[(Edge, Value)],
     options: BackwardOptions,
-    sink: &mut dyn FnMut(&Arc<Node>, &Slots, bool),
+    sink: &mut dyn FnMut(&Shared<Node>, &Slots, bool),
 ) -> Result<()> {
     let track = options.create_graph;
     let keep = options.keep_graph || track;
@@ -217,15 +217,15 @@ pub(super) fn pull(
         let Kind::Op { derivative, loc, tape: saved } = &node.kind else { continue };
         let mut tape = saved.get();
         if !slots.is_empty() {
-            let Some(tape) = &*tape else { return Err(Error::GraphFreed { op: node.name().to_owned() }) };
+            let Some(tape) = &tape else { return Err(Error::GraphFreed { op: node.name().to_owned() }) };
             let mut give = |k: usize, v: Value| add(rt, pending.slots(inputs[k]), node.inputs[k].slot, v, track);
             pull_node(rt, node, (derivative, tape, *loc), &slots, track, &mut give).map_err(|e| match e {
                 Error::Core(e) => Error::Core(e.at(*loc).note(format!("in the derivative of `{}`", node.name()))),
                 e => e,
             })?;
         }
-        if !keep {
-            saved.release(&mut tape);
+        if let (Some(tape), false) = (&mut tape, keep) {
+            saved.release(tape);
         }
     }
     Ok(())
@@ -253,7 +253,7 @@ fn run_hooks(rt: &Arc<EagerRuntime>, node: &Node, slots: &mut Slots) -> Result<(
 /// it is to be differentiated.
 fn emitter<'r>(
     rt: &'r EagerRuntime,
-    node: &Arc<Node>,
+    node: &Shared<Node>,
     (derivative, tape, loc): (&Derivative, &Tape, Loc),
     track: bool,
 ) -> Result<(Option<LinearProgram>, Exec<'r>)> {
@@ -275,7 +275,7 @@ fn emitter<'r>(
 /// Pulls the cotangents of a node back; `give` gets those of its inputs.
 fn pull_node(
     rt: &Arc<EagerRuntime>,
-    node: &Arc<Node>,
+    node: &Shared<Node>,
     (derivative, tape, loc): (&Derivative, &Tape, Loc),
     slots: &Slots,
     track: bool,
@@ -330,8 +330,7 @@ pub(super) fn push(
             continue;
         }
         let name = derivative.op.name();
-        let tape = tape.get();
-        let Some(tape) = &*tape else { return Err(Error::GraphFreed { op: name.to_owned() }) };
+        let Some(tape) = &tape.get() else { return Err(Error::GraphFreed { op: name.to_owned() }) };
         let (again, exec) = emitter(rt, node, (derivative, tape, *loc), track)?;
         let program = again.as_ref().unwrap_or(&derivative.program);
         let cx: &dyn Emit = &exec;

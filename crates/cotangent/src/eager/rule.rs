@@ -15,9 +15,7 @@ use super::backward::{Part, Seed};
 use super::error;
 use super::exec::{Value, Values};
 use super::runtime::EagerRuntime;
-use super::tape::{
-    Derivative, Edge, Kept, Kind, Node, Origin, Saved, Source, Taken, Tape, lock, next_id, order_of, transpose,
-};
+use super::tape::{Derivative, Edge, Kept, Node, Origin, Source, Taken, lock, next_id, order_of, transpose};
 use super::whole::{Key, Whole};
 use crate::tensor::Order;
 use cotangent_core::ops::{Plain, Unary};
@@ -297,7 +295,7 @@ impl Ready {
             let known = b.with_def(v, |op, x| x.is_empty().then(|| op.clone())).flatten();
             let result = results.iter().position(|&r| r == v);
             let (source, origin) = match (params.iter().position(|&p| p == v), known) {
-                (Some(k), _) => (Source::Operand(k), origin(k)),
+                (Some(k), _) => (Source::Taken(Taken::Operand(k)), origin(k)),
                 (_, Some(op)) => {
                     let value = op.eval(&[], &Env::default()).ok()?.pop()?;
                     (Source::Fixed(Box::new((op, value.into()))), Origin::None)
@@ -308,20 +306,24 @@ impl Ready {
                         outputs.len() - 1
                     });
                     let tangent = result.and_then(|k| tangents[k]);
-                    (Source::Result(k), tangent.map_or(Origin::None, |l| Origin::Result(l.index() as u32)))
+                    (
+                        Source::Taken(Taken::Result(k)),
+                        tangent.map_or(Origin::None, |l| Origin::Result(l.index() as u32)),
+                    )
                 }
             };
-            let order = if let Source::Operand(k) = source { x[k].order } else { order };
+            let order = if let Source::Taken(Taken::Operand(k)) = source { x[k].order } else { order };
             kept.push(Kept { at: v.index(), source, ty: b.ty(v), order, origin });
         }
         let forward = b.finish(&outputs).ok()?;
         let depends = depending(&forward, &t);
-        let on_the_way =
-            |k: &&Kept| matches!(k.source, Source::Result(_)) && depends[k.at] && matches!(k.origin, Origin::None);
+        let on_the_way = |k: &&Kept| {
+            matches!(k.source, Source::Taken(Taken::Result(_))) && depends[k.at] && matches!(k.origin, Origin::None)
+        };
         let again = kept.iter().find(on_the_way).map(|_| {
             let kept = |(k, v): (usize, &&Value)| Kept {
                 at: k,
-                source: Source::Operand(k),
+                source: Source::Taken(Taken::Operand(k)),
                 ty: v.ty().clone(),
                 order: v.order,
                 origin: origin(k),
@@ -347,20 +349,19 @@ impl Ready {
                 inputs.push(e.clone());
             }
         }
-        let mut saved: SmallVec<[Tensor; 2]> = SmallVec::new();
-        for from in &derivative.saved {
-            let tensor = match *from {
-                Taken::Operand(k) => &x[k].tensor,
-                Taken::Result(k) => y.get(k).map_or_else(|| &others[k - y.len()], |v| &v.tensor),
-            };
-            saved.push(tensor.clone());
-        }
-        let tape = Saved::new(Tape { saved, env: Env::default() });
-        let mut node = Some(Node::new(inputs, Kind::Op { derivative: derivative.clone(), loc, tape }));
+        let mut node = Some(Node::operation(inputs, derivative, loc, |tape| {
+            for from in &derivative.saved {
+                let tensor = match *from {
+                    Taken::Operand(k) => &x[k].tensor,
+                    Taken::Result(k) => y.get(k).map_or_else(|| &others[k - y.len()], |v| &v.tensor),
+                };
+                tape.saved.push(tensor.clone());
+            }
+        }));
         let count = y.len();
         for (k, (v, slot)) in y.iter_mut().zip(&self.results).enumerate() {
             let node = if k + 1 < count { node.clone() } else { node.take() };
-            v.edge = slot.and_then(|slot| Some(node?.edge(slot)));
+            v.edge = slot.and_then(|slot| Some(Edge::of(node?, slot)));
         }
         Ok(())
     }

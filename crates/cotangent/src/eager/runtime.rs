@@ -2,9 +2,9 @@
 
 use super::cache::{EagerCacheStats, ExtensionCacheLimits, ExtensionCaches};
 use super::error::Result;
-use super::exec::{Exec, Held, Helds, number};
+use super::exec::{Exec, Held, Helds, Value, number};
 use super::rule::Rules;
-use super::tape::{Kind, Node, lock, next_id, no_grad};
+use super::tape::{Grad, lock, next_id, no_grad};
 use super::tensor::EagerTensor;
 use crate::AdContext;
 use crate::cpu::CpuBackend;
@@ -76,7 +76,7 @@ pub struct EagerRuntime {
     walks: Mutex<()>,
     /// The number 1 in f64 and f32.
     ones: [OnceLock<cotangent_cpu::Tensor>; 2],
-    variables: Mutex<Vec<Weak<Node>>>,
+    variables: Mutex<Vec<Weak<Mutex<Option<Value>>>>>,
     anomaly: AtomicBool,
     profiling: AtomicBool,
     profile: Mutex<FxHashMap<String, (u64, Duration)>>,
@@ -130,21 +130,19 @@ impl EagerRuntime {
         EagerTensor::requires_grad_in(tensor, self)
     }
 
-    pub(super) fn note_variable(&self, node: &Arc<Node>) {
+    pub(super) fn note_variable(&self, grad: &Grad) {
         let mut all = lock(&self.variables);
         if all.len() == all.capacity() {
             all.retain(|v| v.strong_count() > 0);
         }
-        all.push(Arc::downgrade(node));
+        all.push(Arc::downgrade(grad));
     }
 
     /// Forgets the gradients of all variables.
     pub fn clear_grads(&self) {
-        let all: Vec<Arc<Node>> = lock(&self.variables).iter().filter_map(Weak::upgrade).collect();
-        for node in all {
-            if let Kind::Leaf { grad } = &node.kind {
-                lock(grad).take();
-            }
+        let all: Vec<Grad> = lock(&self.variables).iter().filter_map(Weak::upgrade).collect();
+        for grad in all {
+            lock(&grad).take();
         }
     }
 

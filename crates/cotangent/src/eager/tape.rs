@@ -18,15 +18,40 @@ use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use triomphe::UniqueArc;
 
-/// A number that no other call gets: nodes in the order they were recorded, runtimes, symbols.
-pub(super) fn next_id() -> u64 {
+/// A count of references without a second one for weak ones: whether a node has another is a load.
+pub(super) use triomphe::Arc as Shared;
+
+/// The first of `count` numbers that no other call gets, greater than those of all calls before.
+fn next_ids(count: u64) -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    NEXT.fetch_add(1, Ordering::Relaxed)
+    NEXT.fetch_add(count, Ordering::Relaxed)
 }
+
+/// A number that no other call gets: runtimes, symbols, walks over a tape.
+pub(super) fn next_id() -> u64 {
+    next_ids(1)
+}
+
+/// How many numbers a thread takes for its nodes at a time.
+const IDS: u64 = 4096;
 
 thread_local! {
     static UNTRACKED: Cell<u32> = const { Cell::new(0) };
+    /// The numbers of the nodes that this thread records next.
+    static NODE_IDS: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
+}
+
+/// A number for a node with these inputs: greater than theirs, which other threads may have recorded.
+fn node_id(inputs: &[Edge]) -> u64 {
+    let (mut next, mut end) = NODE_IDS.get();
+    if next == end || inputs.iter().any(|e| e.node.id >= next) {
+        next = next_ids(IDS);
+        end = next + IDS;
+    }
+    NODE_IDS.set((next + 1, end));
+    next
 }
 
 /// Runs `f` with nothing recorded on this thread: results track no gradient.
@@ -57,11 +82,19 @@ pub(super) fn recording() -> bool {
 /// A linear value of a node: the tangent of a tensor.
 #[derive(Clone)]
 pub(super) struct Edge {
-    pub node: Arc<Node>,
+    pub node: Shared<Node>,
     pub slot: u32,
 }
 
 impl Edge {
+    /// The tangent in a slot of a node. One that is an operand's own stays that: nothing is to be done in between.
+    pub fn of(node: Shared<Node>, slot: u32) -> Edge {
+        match node.inputs.get(slot as usize) {
+            Some(e) => e.clone(),
+            None => Edge { node, slot },
+        }
+    }
+
     /// Unique for as long as the process lives.
     pub fn key(&self) -> (u64, u32) {
         (self.node.id, self.slot)
@@ -102,33 +135,48 @@ impl Mark {
 }
 
 pub(super) enum Kind {
-    /// A variable, with its gradient so far.
-    Leaf { grad: Mutex<Option<Value>> },
+    /// A variable.
+    Leaf { grad: Grad },
     /// An operation: what `backward` needs, until it is released.
     Op { derivative: Arc<Derivative>, loc: Loc, tape: Saved },
 }
 
+/// The gradient of a variable so far: of its node, and known to the runtime.
+pub(super) type Grad = Arc<Mutex<Option<Value>>>;
+
 /// What a node keeps for `backward`, until it is released.
+#[derive(Default)]
 pub(super) struct Saved {
-    tape: Mutex<Option<Tape>>,
-    /// Whether it was taken: nodes are asked far more often than they are taken from.
+    tape: Mutex<Tape>,
+    /// Nodes are asked far more often than they are taken from.
     released: AtomicBool,
 }
 
 impl Saved {
-    pub fn new(tape: Tape) -> Saved {
-        Saved { tape: Mutex::new(Some(tape)), released: AtomicBool::new(false) }
-    }
-
     /// What is kept, unless it was released.
-    pub fn get(&self) -> MutexGuard<'_, Option<Tape>> {
-        lock(&self.tape)
+    pub fn get(&self) -> Option<MutexGuard<'_, Tape>> {
+        let tape = lock(&self.tape);
+        (!self.released()).then_some(tape)
     }
 
     /// Lets it go.
-    pub fn release(&self, tape: &mut Option<Tape>) {
+    pub fn release(&self, tape: &mut Tape) {
         self.released.store(true, Ordering::Release);
-        *tape = None;
+        tape.clear();
+    }
+
+    fn released(&self) -> bool {
+        self.released.load(Ordering::Acquire)
+    }
+
+    fn get_mut(&mut self) -> &mut Tape {
+        self.tape.get_mut().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// An empty tape that is not released.
+    fn renew(&mut self) {
+        self.get_mut().clear();
+        *self.released.get_mut() = false;
     }
 }
 
@@ -152,10 +200,18 @@ pub(super) struct Derivative {
 }
 
 /// The derivative at one point.
+#[derive(Default)]
 pub(super) struct Tape {
     /// What is [kept](Derivative::kept), then the operands if they are; without what is fixed.
     pub saved: SmallVec<[Tensor; 2]>,
     pub env: Env,
+}
+
+impl Tape {
+    fn clear(&mut self) {
+        self.saved.clear();
+        self.env.clear();
+    }
 }
 
 /// A value that a derivative refers to.
@@ -170,15 +226,14 @@ pub(super) struct Kept {
 
 /// Where a kept value comes from.
 pub(super) enum Source {
-    /// An operand.
-    Operand(usize),
-    /// What running the operation gives at this position.
-    Result(usize),
+    /// A tape holds it.
+    Taken(Taken),
     /// An operation without operands: the same at every point.
     Fixed(Box<(Op, Tensor)>),
 }
 
-/// Where what a tape holds comes from: an operand, or what running the operation gives.
+/// Where what a tape holds comes from: an operand, or what running the operation gives at a position.
+#[derive(Clone, Copy)]
 pub(super) enum Taken {
     Operand(usize),
     Result(usize),
@@ -196,11 +251,11 @@ pub(super) enum Origin {
 
 impl Kept {
     /// The value of this tensor; with its tangent if `node` is given.
-    fn value(&self, tensor: Tensor, node: Option<&Arc<Node>>) -> Value {
+    fn value(&self, tensor: Tensor, node: Option<&Shared<Node>>) -> Value {
         let edge = node.and_then(|node| match self.origin {
             Origin::None => None,
             Origin::Input(k) => Some(node.inputs[k].clone()),
-            Origin::Result(slot) => Some(node.clone().edge(slot)),
+            Origin::Result(slot) => Some(Edge::of(node.clone(), slot)),
         });
         Value { edge, ..Value::new(tensor, self.order) }
     }
@@ -216,8 +271,7 @@ impl Derivative {
         reusable: bool,
     ) -> Derivative {
         let from = |k: &Kept| match k.source {
-            Source::Operand(k) => Some(Taken::Operand(k)),
-            Source::Result(k) => Some(Taken::Result(k)),
+            Source::Taken(from) => Some(from),
             Source::Fixed(_) => None,
         };
         let saved = kept.iter().chain(again.iter().flatten()).filter_map(from).collect();
@@ -225,7 +279,7 @@ impl Derivative {
     }
 
     /// The values that the equations refer to at a point, by index; with their tangents if `node` is given.
-    pub fn restored(&self, tape: &Tape, node: Option<&Arc<Node>>) -> Helds {
+    pub fn restored(&self, tape: &Tape, node: Option<&Shared<Node>>) -> Helds {
         let mut all = Helds::new();
         let mut saved = tape.saved.iter();
         for k in &self.kept {
@@ -242,7 +296,7 @@ impl Derivative {
     }
 
     /// The operands at a point, tracked, if the derivative has to be taken again to be differentiated.
-    pub fn operands(&self, tape: &Tape, node: &Arc<Node>) -> Option<Inputs> {
+    pub fn operands(&self, tape: &Tape, node: &Shared<Node>) -> Option<Inputs> {
         let again = self.again.as_ref()?;
         let saved = &tape.saved[tape.saved.len() - again.len()..];
         Some(again.iter().zip(saved).map(|(k, t)| k.value(t.clone(), Some(node))).collect())
@@ -257,12 +311,16 @@ pub(super) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
 const SPARE: usize = 128;
 
 thread_local! {
-    /// Nodes that nothing refers to and that refer to nothing.
-    static SPARE_NODES: RefCell<Vec<Arc<Node>>> = const { RefCell::new(Vec::new()) };
+    /// Nodes that nothing refers to and that refer to no other.
+    static SPARE_NODES: RefCell<Vec<UniqueArc<Node>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Keeps the memory of a node that refers to nothing and that nobody else refers to.
-fn keep_spare(node: Arc<Node>) {
+/// Keeps the memory of a recorded operation that refers to no other node. A derivative that others use, too, stays: that
+/// of the next operation is most often the same.
+fn keep_spare(node: UniqueArc<Node>) {
+    if !matches!(&node.kind, Kind::Op { derivative, .. } if derivative.reusable) {
+        return;
+    }
     let _ = SPARE_NODES.try_with(|spare| {
         if let Ok(mut spare) = spare.try_borrow_mut()
             && spare.len() < SPARE
@@ -273,28 +331,37 @@ fn keep_spare(node: Arc<Node>) {
 }
 
 impl Node {
-    pub fn new(inputs: SmallVec<[Edge; 2]>, kind: Kind) -> Arc<Node> {
+    /// Records an operation: `save` fills its tape.
+    pub fn operation(
+        inputs: SmallVec<[Edge; 2]>,
+        derivative: &Arc<Derivative>,
+        loc: Loc,
+        save: impl FnOnce(&mut Tape),
+    ) -> Shared<Node> {
+        let id = node_id(&inputs);
         let spare = SPARE_NODES.try_with(|spare| spare.try_borrow_mut().ok()?.pop()).ok().flatten();
-        if let Some(mut node) = spare
-            && let Some(new) = Arc::get_mut(&mut node)
-        {
-            (new.id, new.inputs, new.kind) = (next_id(), inputs, kind);
-            return node;
+        let mut node = spare.unwrap_or_else(|| {
+            let kind = Kind::Op { derivative: derivative.clone(), loc, tape: Saved::default() };
+            UniqueArc::new(Node { id, inputs: SmallVec::new(), kind, mark: Mark::default(), hooks: OnceLock::new() })
+        });
+        let new = &mut *node;
+        (new.id, new.inputs) = (id, inputs);
+        if let Kind::Op { derivative: old, loc: at, tape } = &mut new.kind {
+            if !Arc::ptr_eq(old, derivative) {
+                *old = derivative.clone();
+            }
+            *at = loc;
+            save(tape.get_mut());
         }
-        Arc::new(Node { id: next_id(), inputs, kind, mark: Mark::default(), hooks: OnceLock::new() })
+        node.shareable()
     }
 
-    /// A variable.
-    pub fn leaf() -> Edge {
-        Edge { node: Node::new(SmallVec::new(), Kind::Leaf { grad: Mutex::default() }), slot: 0 }
-    }
-
-    /// The tangent in a slot. One that is an operand's own stays that: nothing is to be done in between.
-    pub fn edge(self: Arc<Node>, slot: u32) -> Edge {
-        match self.inputs.get(slot as usize) {
-            Some(e) => e.clone(),
-            None => Edge { node: self, slot },
-        }
+    /// A variable, and its gradient.
+    pub fn leaf() -> (Edge, Grad) {
+        let (id, grad) = (node_id(&[]), Grad::default());
+        let kind = Kind::Leaf { grad: grad.clone() };
+        let node = Node { id, inputs: SmallVec::new(), kind, mark: Mark::default(), hooks: OnceLock::new() };
+        (Edge { node: Shared::new(node), slot: 0 }, grad)
     }
 
     pub fn is_leaf(&self) -> bool {
@@ -311,7 +378,7 @@ impl Node {
 
     /// Whether `backward` can pass, without releasing anything.
     pub fn released(&self) -> bool {
-        matches!(&self.kind, Kind::Op { tape, .. } if tape.released.load(Ordering::Acquire))
+        matches!(&self.kind, Kind::Op { tape, .. } if tape.released())
     }
 
     pub fn add_hook(&self, slot: u32, hook: Hook) {
@@ -327,10 +394,10 @@ impl Node {
     }
 
     /// Moves the nodes that this one refers to onto a stack.
-    fn unlink(&mut self, stack: &mut Vec<Arc<Node>>) {
+    fn unlink(&mut self, stack: &mut Vec<Shared<Node>>) {
         stack.extend(self.inputs.drain(..).map(|e| e.node));
-        if let Kind::Leaf { grad } = &mut self.kind
-            && let Some(Value { edge: Some(e), .. }) = grad.get_mut().unwrap_or_else(|e| e.into_inner()).take()
+        if let Kind::Leaf { grad } = &self.kind
+            && let Some(Value { edge: Some(e), .. }) = lock(grad).take()
         {
             stack.push(e.node);
         }
@@ -342,23 +409,18 @@ impl Drop for Node {
     fn drop(&mut self) {
         let mut stack = Vec::new();
         self.unlink(&mut stack);
-        while let Some(mut node) = stack.pop() {
-            // A variable, most often, that the runtime knows of: to ask for it alone would take as long as to let go.
-            let alone = if Arc::strong_count(&node) == 1 { Arc::get_mut(&mut node) } else { None };
-            match alone {
-                Some(last) => {
-                    last.unlink(&mut stack);
-                    // What it held goes now: that may be the last reference to something that records, too.
-                    last.kind = Kind::Leaf { grad: Mutex::default() };
-                    last.hooks.take();
-                    keep_spare(node);
+        while let Some(node) = stack.pop() {
+            // A variable, most often, that others refer to: then this is one load. Or two threads let go at once, and one
+            // of them goes on.
+            let last = Shared::try_unique(node).map_or_else(Shared::into_unique, Some);
+            if let Some(mut node) = last {
+                node.unlink(&mut stack);
+                // What it held goes now: that may be the last reference to something that records, too.
+                if let Kind::Op { tape, .. } = &mut node.kind {
+                    tape.renew();
                 }
-                // Or two threads let go of a node at once.
-                None => {
-                    if let Some(mut node) = Arc::into_inner(node) {
-                        node.unlink(&mut stack);
-                    }
-                }
+                node.hooks.take();
+                keep_spare(node);
             }
         }
     }
@@ -514,25 +576,24 @@ fn record(rt: &EagerRuntime, op: Op, x: Inputs, loc: Loc, env: &mut Env) -> Resu
         .enumerate()
         .filter(|(i, _)| wanted[*i])
         .filter_map(|(i, held)| match i < origins.len() {
-            true => kept((i, held), Source::Operand(i), operand(i)),
+            true => kept((i, held), Source::Taken(Taken::Operand(i)), operand(i)),
             false => {
                 let origin = result(i).map_or(Origin::None, |l| Origin::Result(l.index() as u32));
-                kept((i, held), Source::Result(i), origin)
+                kept((i, held), Source::Taken(Taken::Result(i)), origin)
             }
         })
         .unzip();
     let again = again.then(|| {
         let operands = exec_values.iter().take(origins.len()).enumerate();
         let (again, tensors): (Vec<Kept>, Vec<Tensor>) =
-            operands.filter_map(|(i, held)| kept((i, held), Source::Operand(i), operand(i))).unzip();
+            operands.filter_map(|(i, held)| kept((i, held), Source::Taken(Taken::Operand(i)), operand(i))).unzip();
         saved.extend(tensors);
         again
     });
     let derivative = Arc::new(Derivative::new(op, program, inputs.len(), all, again, false));
-    let tape = Tape { saved, env: inner };
-    let node = Node::new(inputs, Kind::Op { derivative, loc, tape: Saved::new(tape) });
+    let node = Node::operation(inputs, &derivative, loc, |tape| *tape = Tape { saved, env: inner });
     for (y, t) in y.iter_mut().zip(tangents) {
-        y.edge = t.map(|l| node.clone().edge(l.index() as u32));
+        y.edge = t.map(|l| Edge::of(node.clone(), l.index() as u32));
     }
     Ok(y)
 }

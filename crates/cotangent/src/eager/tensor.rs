@@ -4,7 +4,7 @@ use super::backward::{BackwardOptions, pull, push, sum};
 use super::error::{Error, Result};
 use super::exec::{Value, Values};
 use super::runtime::EagerRuntime;
-use super::tape::{self, Edge, Kind, Node, lock, recording};
+use super::tape::{self, Edge, Kind, Node, Shared, lock, recording};
 use crate::tensor::{Order, Tensor};
 use cotangent_core::{Code, DType, Element, Env, Loc, Op, Type};
 use rustc_hash::FxHashMap;
@@ -111,8 +111,8 @@ impl EagerTensor {
                 format!("a variable of dtype {dtype} has no gradient: convert it to a float first"),
             );
         }
-        let edge = Node::leaf();
-        x.rt.note_variable(&edge.node);
+        let (edge, grad) = Node::leaf();
+        x.rt.note_variable(&grad);
         if let Ok(v) = &mut x.value {
             v.edge = Some(edge);
         }
@@ -274,7 +274,7 @@ impl EagerTensor {
         self.check_loss()?;
         let seed = (self.edge()?.clone(), self.seed_one());
         let mut all = Cotangents(Vec::with_capacity(4));
-        let mut leaves: SmallVec<[(Arc<Node>, Value); 2]> = SmallVec::new();
+        let mut leaves: SmallVec<[(Shared<Node>, Value); 2]> = SmallVec::new();
         pull(&self.rt, &[seed], options, &mut |node, slots, held| {
             for (slot, v) in slots {
                 if node.is_leaf() {

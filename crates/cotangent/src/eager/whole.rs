@@ -10,7 +10,7 @@ use super::error::{Error, Result};
 use super::exec::Value;
 use super::rule::steady;
 use super::runtime::EagerRuntime;
-use super::tape::{Derivative, Kind, Node, Tape};
+use super::tape::{Derivative, Kind, Node, Shared, Tape};
 use crate::tensor::Order;
 use cotangent_core::{Builder, Emit, Type, Val};
 use cotangent_cpu::{Program, Tensor};
@@ -51,7 +51,7 @@ struct Ready {
 
 /// Whether a tensor outside the tape may refer to a node.
 pub(super) fn is_held(visit: &Visit<'_>) -> bool {
-    Arc::strong_count(visit.node) > visit.references
+    Shared::count(visit.node) > visit.references
 }
 
 /// What a tape keeps for the equations, without what only a derivative of the derivative needs.
@@ -118,7 +118,7 @@ impl Whole {
         part: &Part<'_>,
         seeds: &[Seed<'_>],
         keep: bool,
-        sink: &mut dyn FnMut(&Arc<Node>, &Slots, bool),
+        sink: &mut dyn FnMut(&Shared<Node>, &Slots, bool),
     ) -> Option<Result<()>> {
         self.ready.as_ref().map(|ready| ready.run(part, seeds, keep, sink))
     }
@@ -168,7 +168,7 @@ impl Ready {
         part: &Part<'_>,
         seeds: &[Seed<'_>],
         keep: bool,
-        sink: &mut dyn FnMut(&Arc<Node>, &Slots, bool),
+        sink: &mut dyn FnMut(&Shared<Node>, &Slots, bool),
     ) -> Result<()> {
         let operations = part.order.iter().filter_map(|&i| {
             let node = part.nodes[i as usize].node;
@@ -179,17 +179,17 @@ impl Ready {
         });
         // Locks are taken in the order of recording, the last first: passes over one tape do not wait for each other
         // in a circle.
-        let mut tapes: SmallVec<[MutexGuard<'_, Option<Tape>>; 4]> = SmallVec::with_capacity(part.nodes.len());
-        for (_, _, saved) in operations.clone() {
-            tapes.push(saved.get());
+        let mut tapes: SmallVec<[MutexGuard<'_, Tape>; 4]> = SmallVec::with_capacity(part.nodes.len());
+        for (node, _, saved) in operations.clone() {
+            match saved.get() {
+                Some(tape) => tapes.push(tape),
+                None => return Err(Error::GraphFreed { op: node.name().to_owned() }),
+            }
         }
         let mut x: SmallVec<[&Tensor; 8]> = SmallVec::with_capacity(2 * part.nodes.len());
         x.extend(seeds.iter().map(|s| s.2));
-        for ((node, derivative, _), tape) in operations.clone().zip(&tapes) {
-            match &**tape {
-                Some(tape) => kept(derivative, tape).iter().for_each(|t| x.push(t)),
-                None => return Err(Error::GraphFreed { op: node.name().to_owned() }),
-            }
+        for ((_, derivative, _), tape) in operations.clone().zip(&tapes) {
+            kept(derivative, tape).iter().for_each(|t| x.push(t));
         }
         let mut results = self.results.iter().peekable();
         let mut slots = Slots::new();
