@@ -10,7 +10,8 @@ use cotangent_core::ops::{Convolution, ReduceWindow, Reduction, SelectWindow, Sl
 use cotangent_core::{DType, Dim, Env, Result, Scalar};
 use cotangent_kernels::convolution::{Channels, convolve};
 use cotangent_kernels::sliding::Axis;
-use cotangent_kernels::{Number, Ordered, window};
+use cotangent_kernels::window::{self, Lines};
+use cotangent_kernels::{Number, Ordered};
 use smallvec::smallvec;
 
 /// The windows along every axis; axes of the operand, the window and the result are taken from their ends.
@@ -46,7 +47,7 @@ pub(crate) fn convolution(op: &Convolution, dtype: DType) -> Kernel {
         let channels = Channels { groups: s[0], batch: s[1], features: s[2], outputs: t[1] };
         let mut shape: Extents = smallvec![s[0], s[1], t[1]];
         shape.extend_from_slice(&counts);
-        Tensor::build(shape, |y| convolve::<T>(y, x.view().data(), w.view().data(), channels, &axes))
+        Tensor::filled(shape, |y| convolve::<T>(y, x.view().data(), w.view().data(), channels, &axes))
     }));
     through(dtype, to, inner)
 }
@@ -83,7 +84,7 @@ pub(crate) fn reduce_window(op: &ReduceWindow, dtype: DType) -> Kernel {
     through(dtype, to, inner)
 }
 
-fn folding<T: Plain, A: Copy + 'static>(
+fn folding<T: Plain, A: Copy + Send + Sync + 'static>(
     op: &ReduceWindow,
     none: Scalar,
     lift: impl Fn(T) -> A + Copy + Send + Sync + 'static,
@@ -96,7 +97,7 @@ fn folding<T: Plain, A: Copy + 'static>(
         let x = x.into_dense()?;
         let (size, counts) = (at(&op.window, env)?, at(&op.extents, env)?);
         let axes = axes(&op.sliding, x.shape(), &size, &counts);
-        Tensor::build::<T>(counts, |y| window::reduce(y, x.view().data(), &axes, lift(none), lift, fold, lower))
+        Tensor::filled::<T>(counts, |y| window::reduce(y, x.view().data(), &axes, lift(none), lift, fold, lower))
     })
 }
 
@@ -108,18 +109,13 @@ pub(crate) fn select_window(op: &SelectWindow, dtype: DType, of: DType) -> Kerne
         let (x, y, t) = (x.into_dense()?, y.into_dense()?, t.into_dense()?);
         let axes = axes(&op.sliding, x.shape(), &at(&op.window, env)?, y.shape());
         let like = if op.gather { &y } else { &x };
-        // From where, to where: about as many as there are windows.
-        let mut pairs: Vec<(usize, usize)> = Vec::with_capacity(y.shape().iter().product());
-        let mut add = |i: usize, p: usize| pairs.push(if op.gather { (i, p) } else { (p, i) });
-        for_compute!(to, T => {
-            window::select(x.view::<T>().data(), y.view::<T>().data(), &axes, op.first, &mut add)
+        let select: Box<dyn Fn(Lines, &mut [bool]) + Sync + '_> = for_compute!(to, T => {
+            let (x, y) = (x.view::<T>().data(), y.view::<T>().data());
+            Box::new(move |lines: Lines, flags: &mut [bool]| lines.equal(flags, x, y))
         });
-        let r = for_compute!(sums, T => {
-            let from = t.view::<T>().data();
-            Tensor::build::<T>(like.shape().into(), |r| {
-                pairs.into_iter().for_each(|(i, to)| r[to] = r[to].plus(from[i]));
-            })?
-        });
+        let r = for_compute!(sums, T => Tensor::filled::<T>(like.shape().into(), |r| {
+            window::select(r, t.view::<T>().data(), &axes, [op.gather, op.first], &*select);
+        }))?;
         converted(r, of)
     })
 }

@@ -7,9 +7,11 @@
 //! of vector instructions, nor the number of threads. A complex block is four real ones, `(Σ re re - Σ im im, Σ re im + Σ im re)`. `f16` and `bf16`
 //! are products in f32, rounded once. Integers wrap; `bool` is or of ands.
 //!
-//! `micro` and `vector` hold the kernels, `blocks` the loops around them and `pack` the order in which they read.
+//! `micro` and `vector` hold the kernels, `indirect` those of convolutions, `blocks` the loops around them and `pack` the order
+//! in which they read.
 
 mod blocks;
+mod indirect;
 mod lanes;
 mod micro;
 mod pack;
@@ -23,10 +25,12 @@ use crate::loops::{Axis, Loops};
 use crate::parallel;
 use crate::simd::Level;
 use crate::view::{View, volume};
-pub(crate) use blocks::{Onto, Strided};
+pub(crate) use blocks::{DEPTH, Onto, Strided, panels};
 use half::{bf16, f16};
+pub(crate) use indirect::{Indirect, PLACES};
+pub(crate) use micro::{Kernels, Real};
 use num_complex::Complex;
-pub(crate) use pack::{Lines, transfer, with_room};
+pub(crate) use pack::{Lines, pack, transfer, with_room};
 use smallvec::SmallVec;
 
 /// Products over the leading axes of `a[.., m, k]` and `b[.., k, n]`, written to `c[.., m, n]` in row-major order.

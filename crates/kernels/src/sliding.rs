@@ -48,21 +48,19 @@ impl Axis {
         self.window == 1 && self.count == self.len && self.stride == self.x_dilation && self.low == 0
     }
 
-    /// The windows that elements of this axis's windows make: `k` and `p` change places.
-    pub fn turned(&self) -> Axis {
-        let Axis { window, count, stride, dilation, .. } = *self;
-        Axis { window: count, count: window, stride: dilation, dilation: stride, ..*self }
-    }
-
     /// The windows that have an element `k`.
     pub fn run(&self, k: usize) -> Run {
+        self.progression(i128::from(self.dilation) * k as i128 - i128::from(self.low), self.count)
+    }
+
+    /// The `p` below `count` with elements at `stride · p + shift`.
+    pub(crate) fn progression(&self, shift: i128, count: usize) -> Run {
         let [stride, step] = [self.stride, self.x_dilation].map(i128::from);
         assert!(stride != 0 && step > 0, "steps of {self:?}");
-        let shift = i128::from(self.dilation) * k as i128 - i128::from(self.low);
         let at = |p: i128| stride * p + shift;
         // All solutions are a first one and steps of `p_step`.
         let (p_step, i_step) = (step / gcd(stride.abs(), step), stride / gcd(stride.abs(), step));
-        let Some(first) = (0..p_step.min(self.count as i128)).find(|&p| at(p) % step == 0) else {
+        let Some(first) = (0..p_step.min(count as i128)).find(|&p| at(p) % step == 0) else {
             return Run::NONE;
         };
         let i = at(first) / step;
@@ -73,7 +71,7 @@ impl Axis {
         let from = before.div_euclid(size) + i128::from(before.rem_euclid(size) != 0);
         let to = after.div_euclid(size);
         let from = from.max(0);
-        let to = to.min((self.count as i128 - 1 - first).div_euclid(p_step));
+        let to = to.min((count as i128 - 1 - first).div_euclid(p_step));
         if from > to || last < 0 {
             return Run::NONE;
         }
@@ -94,19 +92,6 @@ fn gcd(a: i128, b: i128) -> i128 {
 impl Run {
     /// No windows.
     const NONE: Run = Run { p: 0, p_step: 1, i: 0, i_step: 1, count: 0 };
-
-    /// The part of it with windows in `lo..hi`.
-    pub fn within(&self, lo: usize, hi: usize) -> Run {
-        let skip = lo.saturating_sub(self.p).div_ceil(self.p_step).min(self.count);
-        let p = self.p + skip * self.p_step;
-        let fits = if hi > p { (hi - p).div_ceil(self.p_step) } else { 0 };
-        Run {
-            p,
-            i: self.i.wrapping_add_signed(self.i_step.wrapping_mul(skip as isize)),
-            count: fits.min(self.count - skip),
-            ..*self
-        }
-    }
 
     /// The element of the window at `p`.
     #[inline]
@@ -169,14 +154,7 @@ mod tests {
                                     let at = stride * p as i64 + dilation * k as i64 - low;
                                     let i = at / x_dilation;
                                     let want = at % x_dilation == 0 && (0..len as i64).contains(&i);
-                                    let part = run.within(p, p + 1);
                                     assert_eq!(run.element(p), want.then_some(i as usize), "{a:?} {k} {p}");
-                                    assert_eq!(
-                                        (part.count, part.count > 0),
-                                        (usize::from(want), want),
-                                        "{a:?} {k} {p}"
-                                    );
-                                    assert!(!want || (part.p, part.i) == (p, i as usize), "{a:?} {k} {p}");
                                 }
                             }
                         }

@@ -13,7 +13,7 @@ use num_complex::Complex;
 use std::ops::Range;
 
 /// Steps of `k` in a block: part of what a product means.
-pub(super) const DEPTH: usize = 256;
+pub(crate) const DEPTH: usize = 256;
 /// Columns of B that are packed together, in vectors: the block stays in the second cache.
 const WIDE: usize = 16 * VECTORS;
 /// Tiles of rows of A that are packed together.
@@ -181,7 +181,7 @@ fn parts(from: usize, to: usize, size: usize) -> impl Iterator<Item = Range<usiz
 }
 
 /// Vectors in panels of at most [`VECTORS`], none of them narrow beside a full one: the first of each, and how many.
-fn panels(count: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
+pub(crate) fn panels(count: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
     let mut at = 0;
     std::iter::from_fn(move || {
         let wide = match count - at {

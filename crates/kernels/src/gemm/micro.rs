@@ -7,6 +7,7 @@
 //! on the same chains: rows of A are real and imaginary parts in turn, columns of B likewise, and the tile is put
 //! together at the end, `(Σ re re - Σ im im, Σ re im + Σ im re)`.
 
+use super::indirect::Table;
 use super::lanes::{Lanes, Turn};
 use super::vector::Times;
 use crate::element::Number;
@@ -49,27 +50,30 @@ pub(super) const VECTORS: usize = 3;
 const MOST: usize = 8;
 
 /// The micro-kernels of a type at a level.
-pub(super) struct Kernels<T: 'static> {
+pub(crate) struct Kernels<T: 'static> {
     /// Lanes of a vector.
     pub lanes: usize,
     /// Rows of a tile.
     pub rows: usize,
     /// Of real and of complex numbers, by vectors, then rows: A with any strides.
-    pub direct: [[&'static [Micro<T>]; VECTORS]; 2],
+    pub(super) direct: [[&'static [Micro<T>]; VECTORS]; 2],
     /// The same, for half and for all rows of floats: A is packed, `a[p, i]` with all rows of a tile.
-    pub packed: [[[Micro<T>; 2]; VECTORS]; 2],
+    pub(super) packed: [[[Micro<T>; 2]; VECTORS]; 2],
+    /// Of a table of places, by vectors, then half and all rows: lanes are of the operand with the table, or of the other.
+    pub beside: [[Table<T>; 2]; VECTORS],
+    pub below: [[Table<T>; 2]; VECTORS],
     /// One row times a matrix with adjacent rows, of real and of complex numbers.
-    pub down: [Times<T>; 2],
+    pub(super) down: [Times<T>; 2],
     /// The same with adjacent columns.
-    pub across: [Times<T>; 2],
+    pub(super) across: [Times<T>; 2],
     /// Transposes blocks: `dst[c · width + r] = src[r · stride + c]` for `rows` by `cols`, `rows` below `turn`.
-    pub turn: unsafe fn(*const T, isize, *mut T, usize, usize),
+    pub(super) turn: unsafe fn(*const T, isize, *mut T, usize, usize),
     /// Rows of a block of `turn`.
-    pub side: usize,
+    pub(super) side: usize,
 }
 
 /// A float with micro-kernels.
-pub(super) trait Real: Number {
+pub(crate) trait Real: Number {
     const MINUS_ONE: Self;
     fn kernels(level: Level) -> &'static Kernels<Self>;
 }
@@ -227,6 +231,7 @@ unsafe fn turn<L: Turn, const S: usize>(src: *const L::E, stride: isize, dst: *m
 macro_rules! level {
     ($name:ident $(, $feature:literal)?; $full:literal: $($r:literal)*; half $half:literal, pairs $($pair:literal)*) => {
         mod $name {
+            use super::super::indirect::{self, Indirect};
             use super::super::vector::{self, Row};
             use super::{Kernels, Lanes, Micro, Tile, Turn};
 
@@ -249,6 +254,16 @@ macro_rules! level {
             unsafe fn complex<L: Lanes, const R: usize, const V: usize>(t: &Tile<L::E>) {
                 // SAFETY: as stated.
                 unsafe { super::tile::<L, R, V, true, $full, true>(t) }
+            }
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn beside<L: Lanes, const R: usize, const V: usize>(t: &Indirect<L::E>) {
+                // SAFETY: as stated.
+                unsafe { indirect::beside::<L, R, V, $full>(t) }
+            }
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn below<L: Lanes, const R: usize, const V: usize>(t: &Indirect<L::E>) {
+                // SAFETY: as stated.
+                unsafe { indirect::below::<L, R, V>(t) }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn down<L: Lanes, const W: usize>(t: &Row<L::E>) {
@@ -297,6 +312,16 @@ macro_rules! level {
                             [complex::<L, $half, 2>, complex::<L, $full, 2>],
                             [complex::<L, $half, 3>, complex::<L, $full, 3>],
                         ],
+                    ],
+                    beside: [
+                        [beside::<L, $half, 1>, beside::<L, $full, 1>],
+                        [beside::<L, $half, 2>, beside::<L, $full, 2>],
+                        [beside::<L, $half, 3>, beside::<L, $full, 3>],
+                    ],
+                    below: [
+                        [below::<L, $half, 1>, below::<L, $full, 1>],
+                        [below::<L, $half, 2>, below::<L, $full, 2>],
+                        [below::<L, $half, 3>, below::<L, $full, 3>],
                     ],
                     down: [down::<L, 1>, down::<L, 2>],
                     across: [across::<H, S, 1>, across::<H, PAIRS, 2>],

@@ -2,7 +2,7 @@
 
 use super::micro::Real;
 use crate::simd::Level;
-use std::cell::Cell;
+use std::cell::RefCell;
 
 /// Memory for packed operands, kept by each thread from product to product.
 #[derive(Clone, Copy)]
@@ -11,16 +11,17 @@ struct Line {
     _bytes: [u8; 64],
 }
 
-/// Calls `f` with room for `bytes`, aligned to 64.
+/// Calls `f` with room for `bytes`, aligned to 64, of bytes that are anything. `f` may ask for more.
 pub(crate) fn with_room<R>(bytes: usize, f: impl FnOnce(*mut u8) -> R) -> R {
-    thread_local!(static ROOM: Cell<Vec<Line>> = const { Cell::new(Vec::new()) });
-    let mut room = ROOM.take();
+    // A room for each depth: the one that was left last is taken first.
+    thread_local!(static ROOMS: RefCell<Vec<Vec<Line>>> = const { RefCell::new(Vec::new()) });
+    let mut room = ROOMS.with_borrow_mut(Vec::pop).unwrap_or_default();
     if room.len() * 64 < bytes {
         // Not resized: nothing in it is needed.
         room = vec![Line { _bytes: [0; 64] }; bytes.div_ceil(64)];
     }
     let out = f(room.as_mut_ptr().cast());
-    ROOM.set(room);
+    ROOMS.with_borrow_mut(|rooms| rooms.push(room));
     out
 }
 
@@ -38,7 +39,7 @@ pub(crate) struct Lines<E> {
 ///
 /// # Safety
 /// The lanes are valid for reading, `dst` is valid for writing `width · depth` elements, and all-zero bytes are an `E`.
-pub(super) unsafe fn pack<E: Copy>(level: Level, dst: *mut E, width: usize, x: Lines<E>) {
+pub(crate) unsafe fn pack<E: Copy>(level: Level, dst: *mut E, width: usize, x: Lines<E>) {
     // SAFETY: as stated; `rows` reads lanes that exist, and elements of one size are moved alike.
     unsafe {
         if x.count < width {

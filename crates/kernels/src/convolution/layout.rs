@@ -1,0 +1,138 @@
+//! An operand in the order in which windows read it: with the zeros around and between its elements.
+//!
+//! ```text
+//! place of element k of the window p = window[k] + Σ_a p_a steps_a           steps 1 along the last axis
+//! ```
+//! Along an axis, the elements `k` of all windows are every `stride`-th place of the operand as it is spread and padded.
+//! Those of several `k` overlap: they are kept once, as a [`Slot`], if they are as far apart as some windows are.
+
+use crate::element::Number;
+use crate::sliding::{Axis, Run, components};
+use std::collections::BTreeMap;
+
+/// Every `stride`-th place along an axis.
+struct Slot {
+    /// Where the first stands.
+    shift: i128,
+    len: usize,
+}
+
+/// One axis.
+struct Laid {
+    /// The elements of the operand in each slot, and where that begins.
+    slots: Vec<(Run, usize)>,
+    /// Where element `k` of the window 0 is.
+    window: Vec<usize>,
+    len: usize,
+}
+
+impl Laid {
+    fn new(axis: &Axis) -> Laid {
+        let shift = |k: usize| i128::from(axis.dilation) * k as i128 - i128::from(axis.low);
+        let stride = i128::from(axis.stride);
+        let (mut slots, mut at): (Vec<Slot>, _) = (Vec::new(), vec![(0, 0); axis.window]);
+        // Of places that are whole strides apart, the slot that was begun last.
+        let mut latest = BTreeMap::new();
+        let up = (axis.dilation > 0) == (axis.stride > 0);
+        for k in (0..axis.window).map(|k| if up { k } else { axis.window - 1 - k }) {
+            let shift = shift(k);
+            let slot: &mut usize = latest.entry(shift.rem_euclid(stride)).or_insert(usize::MAX);
+            let apart = slots.get(*slot).map(|s| ((shift - s.shift) / stride) as usize);
+            match (apart, slots.get_mut(*slot)) {
+                (Some(apart), Some(s)) if apart <= s.len => {
+                    s.len = s.len.max(apart + axis.count);
+                    at[k] = (*slot, apart);
+                }
+                _ => {
+                    *slot = slots.len();
+                    at[k] = (*slot, 0);
+                    slots.push(Slot { shift, len: axis.count });
+                }
+            }
+        }
+        let mut len = 0;
+        let laid = slots.into_iter().map(|slot| {
+            len += slot.len;
+            (axis.progression(slot.shift, slot.len), len - slot.len)
+        });
+        let slots: Vec<(Run, usize)> = laid.collect();
+        let window = at.into_iter().map(|(slot, apart)| slots[slot].1 + apart).collect();
+        Laid { slots, window, len }
+    }
+
+    /// Which element of the operand is where.
+    fn elements(&self) -> impl Iterator<Item = (usize, usize)> + Clone {
+        self.slots.iter().flat_map(|&(run, start)| {
+            (0..run.count).map(move |t| {
+                (start + run.p + t * run.p_step, run.i.wrapping_add_signed(run.i_step.wrapping_mul(t as isize)))
+            })
+        })
+    }
+}
+
+/// The places of one feature.
+pub(super) struct Layout {
+    last: Laid,
+    /// Lines along the last axis that have elements: where they are, here and in the operand.
+    lines: Vec<(usize, usize)>,
+    /// How many places.
+    pub size: usize,
+    /// Where the elements of the window 0 are, row-major.
+    pub window: Vec<usize>,
+    /// Where the lines of windows along the last axis are, row-major.
+    pub starts: Vec<usize>,
+    /// Windows in a line.
+    pub along: usize,
+}
+
+impl Layout {
+    /// Of axes, of which there is one.
+    pub(super) fn new(axes: &[Axis]) -> Layout {
+        let mut laid: Vec<Laid> = axes.iter().map(Laid::new).collect();
+        let outer = axes.len() - 1;
+        let mut steps = vec![1; axes.len()];
+        for a in (0..outer).rev() {
+            steps[a] = steps[a + 1] * laid[a + 1].len;
+        }
+        let size = steps[0] * laid[0].len;
+        let window = (0..axes.iter().map(|a| a.window).product()).map(|k| {
+            let k = components(k, axes.iter().map(|a| a.window));
+            laid.iter().zip(k).zip(&steps).map(|((laid, k), step)| laid.window[k] * step).sum()
+        });
+        let window = window.collect();
+        let starts = (0..axes[..outer].iter().map(|a| a.count).product()).map(|p| {
+            let p = components(p, axes[..outer].iter().map(|a| a.count));
+            p.iter().zip(&steps).map(|(p, step)| p * step).sum()
+        });
+        let starts = starts.collect();
+        let mut lines = vec![(0, 0)];
+        for (axis, laid) in axes[..outer].iter().zip(&laid) {
+            let inside = |(to, from)| laid.elements().map(move |(p, i)| (to * laid.len + p, from * axis.len + i));
+            lines = lines.into_iter().flat_map(inside).collect();
+        }
+        let last = laid.pop().expect("there is an axis");
+        let line = |(to, from)| (to * last.len, from * axes[outer].len);
+        let lines = lines.into_iter().map(line).collect();
+        Layout { last, lines, size, window, starts, along: axes[outer].count }
+    }
+
+    /// The elements of a feature to their places.
+    pub(super) fn put<T: Number>(&self, to: &mut [T], x: &[T]) {
+        for &(line, from) in &self.lines {
+            let (to, x) = (&mut to[line..line + self.last.len], &x[from..]);
+            for &(run, start) in self.last.slots.iter().filter(|(run, _)| run.count > 0) {
+                let to = &mut to[start + run.p..];
+                match (run.p_step, run.i_step) {
+                    (1, 1) => to[..run.count].copy_from_slice(&x[run.i..run.i + run.count]),
+                    (step, by) => {
+                        let mut i = run.i;
+                        for y in to.iter_mut().step_by(step).take(run.count) {
+                            *y = x[i];
+                            i = i.wrapping_add_signed(by);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

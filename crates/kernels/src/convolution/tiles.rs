@@ -1,0 +1,309 @@
+//! Convolutions as products that read their windows in place.
+//!
+//! A window's elements lie at the same distances in every window, once the operand lies as [`Layout`] says. So a product
+//! of the kernel and the windows needs no columns: its micro-kernels ([`Indirect`]) read the element of row `(f, k)` and
+//! window `p` at `steps[f, k] + at[p]`. Lanes are windows side by side along the last axis, or outputs where that leaves
+//! fewer of them empty; neither changes a bit.
+//!
+//! A piece of work is some images or, of large ones, a band along the first axis. Where windows are few, to pack the kernel
+//! would take as long as the product: they are copied to columns.
+
+use super::Channels;
+use super::layout::Layout;
+use crate::gemm::{DEPTH, Gemm, Indirect, Kernels, Lines, PLACES, Real, gemm, pack, panels, transfer, with_room};
+use crate::parallel::{Shared, parallel};
+use crate::simd::Level;
+use crate::sliding::Axis;
+use crate::view::View;
+use std::ops::Range;
+
+/// Elements of an operand in a piece, about: they stay in the second cache.
+const ROOM: usize = 1 << 18;
+/// Windows of a piece that are enough for the kernel to be read, and of all for it to be packed.
+const WINDOWS: usize = 64;
+const ENOUGH: usize = 128;
+/// Panels of windows that a tile of the packed kernel meets while it is in the first cache.
+const PANELS: usize = 4;
+/// The least extent of a band: of lines, and of windows along a line.
+const LINES: usize = 4;
+const ALONG: usize = 256;
+/// Pieces that are enough for threads, and nanoseconds of work that one is worth.
+const PIECES: usize = 8;
+const WORTH: u64 = 30_000;
+/// Steps that are packed together.
+const STEPS: usize = 1024;
+
+/// A part of the windows, along the first axis.
+struct Band {
+    layout: Layout,
+    /// Its first window and how many there are, of all in an image.
+    first: usize,
+    count: usize,
+}
+
+struct Plan<'a, T: Real> {
+    level: Level,
+    kernels: &'static Kernels<T>,
+    c: Channels,
+    x: &'a [T],
+    w: &'a [T],
+    /// Elements of the operand and windows, per feature; rows of the product.
+    n: usize,
+    count: usize,
+    rows: usize,
+    bands: Vec<Band>,
+    /// Images of a piece.
+    images: usize,
+    /// Whether lanes are windows.
+    beside: bool,
+    /// The outputs that are packed together: the first of each, and how many places they take.
+    parts: Vec<(usize, usize)>,
+}
+
+/// `y[g, b, o, p]`, none of whose extents nor the rows `(f, k)` are 0.
+pub(super) fn products<T: Real + Gemm>(level: Level, y: &mut [T], x: &[T], w: &[T], c: Channels, axes: &[Axis]) {
+    let kernels = T::kernels(level);
+    let volume = |f: fn(&Axis) -> usize| axes.iter().map(f).product::<usize>();
+    let (n, count, rows) = (volume(|a| a.len), volume(|a| a.count), c.features * volume(|a| a.window));
+    if c.batch * count < ENOUGH {
+        return by_columns(y, x, w, c, axes);
+    }
+    let nanos = (c.groups * c.batch * c.outputs).saturating_mul(rows).saturating_mul(count) as u64 / 40;
+    let bands = bands(axes, &c, count, (nanos / WORTH) as usize);
+    let size = c.features * bands[0].layout.size;
+    let images = match bands.len() {
+        1 => WINDOWS.div_ceil(count).min(ROOM / size.max(1)).clamp(1, c.batch),
+        _ => 1,
+    };
+    let images = c.batch.div_ceil(c.batch.div_ceil(images));
+    // What either way takes, with the lanes and rows that are empty, and with the result that is turned in the end.
+    let (lanes, along) = (kernels.lanes, bands[0].layout.along);
+    let of_windows = count / along * along.next_multiple_of(lanes) * c.outputs.next_multiple_of(kernels.rows / 2);
+    let of_outputs = count * c.outputs.next_multiple_of(lanes);
+    let beside = of_windows <= of_outputs + of_outputs / 8;
+    let parts: Vec<(usize, usize)> = match beside {
+        true => (0..c.outputs).step_by(kernels.rows).map(|o| (o, kernels.rows)).collect(),
+        false => panels(c.outputs.div_ceil(lanes)).map(|(v, many)| (v * lanes, many * lanes)).collect(),
+    };
+    let plan = Plan { level, kernels, c, x, w, n, count, rows, bands, images, beside, parts };
+    with_room(c.groups * plan.outputs() * rows * size_of::<T>(), |room| {
+        let (packed, y) = (Shared(room.cast::<T>()), Shared(y.as_mut_ptr()));
+        let blocks = rows.div_ceil(STEPS);
+        parallel(c.groups * plan.parts.len() * blocks, (w.len() / 2) as u64, |piece| {
+            let (group, part, block) =
+                (piece / blocks / plan.parts.len(), piece / blocks % plan.parts.len(), piece % blocks);
+            // SAFETY: there is room for all of them, and this part of it belongs to this piece alone.
+            unsafe { plan.pack(packed.get(), group, plan.parts[part], block * STEPS) };
+        });
+        let groups = c.batch.div_ceil(plan.images);
+        let each = groups * plan.bands.len();
+        parallel(c.groups * each, nanos, |piece| {
+            let (group, b) = (piece / each, piece % each / plan.bands.len() * plan.images);
+            let band = &plan.bands[piece % plan.bands.len()];
+            let images = b..c.batch.min(b + plan.images);
+            // SAFETY: the kernel is packed, and the windows of these images belong to this piece alone.
+            unsafe { plan.piece(packed.get().cast_const(), y.get(), group, images, band) };
+        });
+    });
+}
+
+/// The same by the product of the kernel, as it lies, with columns.
+fn by_columns<T: Real + Gemm>(y: &mut [T], x: &[T], w: &[T], c: Channels, axes: &[Axis]) {
+    let layout = Layout::new(axes);
+    let (rows, count) = (c.features * layout.window.len(), layout.starts.len() * layout.along);
+    let n = axes.iter().map(|a| a.len).product::<usize>();
+    let mut laid = vec![T::ZERO; c.features * layout.size];
+    let (mut columns, mut sums) = (vec![T::ZERO; rows * c.batch * count], vec![T::ZERO; c.outputs * c.batch * count]);
+    for g in 0..c.groups {
+        for b in 0..c.batch {
+            for (f, to) in laid.chunks_exact_mut(layout.size).enumerate() {
+                layout.put(to, &x[((g * c.batch + b) * c.features + f) * n..][..n]);
+            }
+            for (r, row) in columns.chunks_exact_mut(c.batch * count).enumerate() {
+                let (f, k) = (r / layout.window.len(), r % layout.window.len());
+                let lines = row[b * count..][..count].chunks_exact_mut(layout.along);
+                for (to, start) in lines.zip(&layout.starts) {
+                    to.copy_from_slice(&laid[f * layout.size + layout.window[k] + start..][..layout.along]);
+                }
+            }
+        }
+        let (a, b) = ([c.outputs, rows], [rows, c.batch * count]);
+        gemm(&mut sums, View::dense(&w[g * c.outputs * rows..][..c.outputs * rows], &a), View::dense(&columns, &b));
+        let y = y[g * c.batch * c.outputs * count..].chunks_exact_mut(count);
+        for (at, y) in y.take(c.batch * c.outputs).enumerate() {
+            let (b, o) = (at / c.outputs, at % c.outputs);
+            y.copy_from_slice(&sums[(o * c.batch + b) * count..][..count]);
+        }
+    }
+}
+
+/// The windows in bands: more than one if the operand is large, or images are few and there is work for so many pieces.
+fn bands(axes: &[Axis], c: &Channels, count: usize, worth: usize) -> Vec<Band> {
+    let whole = Layout::new(axes);
+    let (first, rest) = (&axes[0], count / axes[0].count);
+    let few = PIECES.div_ceil(c.groups * c.batch).min(worth);
+    let wanted = (c.features * whole.size).div_ceil(ROOM).max(few).max(1);
+    let least = if axes.len() == 1 { ALONG } else { LINES }.max(first.window);
+    let high = first.count.div_ceil(wanted).max(least);
+    let many = first.count.div_ceil(high);
+    if many == 1 {
+        return vec![Band { layout: whole, first: 0, count }];
+    }
+    let high = first.count.div_ceil(many);
+    let band = |lo: usize| {
+        let low = first.low.saturating_sub(first.stride.saturating_mul(lo as i64));
+        let part = Axis { count: high.min(first.count - lo), low, ..*first };
+        let layout = Layout::new(&[&[part], &axes[1..]].concat());
+        Band { layout, first: lo * rest, count: part.count * rest }
+    };
+    (0..first.count).step_by(high).map(band).collect()
+}
+
+impl<T: Real> Plan<'_, T> {
+    /// Places of all outputs.
+    fn outputs(&self) -> usize {
+        self.parts.last().map_or(0, |(first, width)| first + width)
+    }
+
+    /// Packs steps of some outputs from one on.
+    ///
+    /// # Safety
+    /// `room` is for the kernel as it is packed, and nobody else uses this part of it.
+    unsafe fn pack(&self, room: *mut T, group: usize, (first, width): (usize, usize), p: usize) {
+        let w = self.w[(group * self.c.outputs + first) * self.rows + p..].as_ptr();
+        let (count, depth) = (width.min(self.c.outputs - first), STEPS.min(self.rows - p));
+        let lines = Lines { from: w, lane: self.rows as isize, step: 1, count, depth };
+        // SAFETY: these outputs have these steps, and the room is as stated.
+        unsafe { pack(self.level, room.add((group * self.outputs() + first) * self.rows + p * width), width, lines) };
+    }
+
+    /// The windows of a band in some images.
+    ///
+    /// # Safety
+    /// The kernel is packed, and nobody else uses these elements of `y`.
+    unsafe fn piece(&self, packed: *const T, y: *mut T, group: usize, images: Range<usize>, band: &Band) {
+        let Channels { batch, features, outputs, .. } = self.c;
+        let packed = packed.wrapping_add(group * self.outputs() * self.rows);
+        let y = y.wrapping_add((group * batch + images.start) * outputs * self.count + band.first);
+        let size = band.layout.size;
+        // Vectors are read whole.
+        let of_x = (images.len() * features * size + self.kernels.lanes).next_multiple_of(64);
+        let of_sums = if self.beside { 0 } else { images.len() * band.count * self.outputs() };
+        with_room((of_x + of_sums) * size_of::<T>(), |room| {
+            let room = room.cast::<T>();
+            // SAFETY: the room is for so many elements, of floats or zeros.
+            let laid = unsafe { std::slice::from_raw_parts_mut(room, of_x) };
+            laid.fill(T::ZERO);
+            let x = self.x[(group * batch + images.start) * features * self.n..].chunks_exact(self.n.max(1));
+            for (to, x) in laid.chunks_exact_mut(size).zip(x.take(images.len() * features)) {
+                band.layout.put(to, x);
+            }
+            // SAFETY: as stated, and there is room for the sums.
+            unsafe {
+                match self.beside {
+                    true => self.windows(packed, room, y, images.len(), band),
+                    false => self.sums(packed, room, room.add(of_x), y, images.len(), band),
+                }
+            }
+        });
+    }
+
+    /// Blocks of `k`: the steps of each, where they begin.
+    fn blocks(&self, layout: &Layout, mut f: impl FnMut(usize, &[usize])) {
+        let mut steps = [0; DEPTH];
+        let mut all = (0..self.c.features).flat_map(|f| layout.window.iter().map(move |k| f * layout.size + k));
+        for p in (0..self.rows).step_by(DEPTH) {
+            let depth = DEPTH.min(self.rows - p);
+            steps.iter_mut().zip(all.by_ref().take(depth)).for_each(|(to, step)| *to = step);
+            f(p, &steps[..depth]);
+        }
+    }
+
+    /// Lanes are windows.
+    ///
+    /// # Safety
+    /// As [`Plan::piece`], and the operand is laid out.
+    unsafe fn windows(&self, packed: *const T, x: *const T, y: *mut T, images: usize, band: &Band) {
+        let (lanes, Layout { starts, along, size, .. }) = (self.kernels.lanes, &band.layout);
+        // Where vectors are, where they belong, and how many lanes they have.
+        let mut vectors = Vec::with_capacity(images * starts.len() * along.div_ceil(lanes));
+        for b in 0..images {
+            let (at, to) = (b * self.c.features * size, b * self.c.outputs * self.count);
+            for (line, start) in starts.iter().enumerate() {
+                let part = |p: usize| (at + start + p, to + line * along + p, lanes.min(along - p));
+                vectors.extend((0..*along).step_by(lanes).map(part));
+            }
+        }
+        let panels: Vec<(usize, usize)> = panels(vectors.len()).collect();
+        self.blocks(&band.layout, |p, steps| {
+            for panels in panels.chunks(PANELS) {
+                for &(first, width) in &self.parts {
+                    let mut t = self.tile(steps, x, p > 0);
+                    t.w = packed.wrapping_add(first * self.rows + p * width);
+                    t.rows = width.min(self.c.outputs - first);
+                    let half = usize::from(t.rows * 2 > self.kernels.rows);
+                    for &(v, many) in panels {
+                        for (i, &(at, to, lanes)) in vectors[v..v + many].iter().enumerate() {
+                            let c = y.wrapping_add(to + first * self.count);
+                            (t.at[i], t.c[i], t.lanes[i]) = (at, c, lanes);
+                        }
+                        // SAFETY: the steps of these windows are laid out, and those of these outputs packed.
+                        unsafe { self.kernels.beside[many - 1][half](&t) };
+                    }
+                }
+            }
+        });
+    }
+
+    /// Lanes are outputs.
+    ///
+    /// # Safety
+    /// As [`Plan::windows`], with room for the sums of all these windows.
+    unsafe fn sums(&self, packed: *const T, x: *const T, sums: *mut T, y: *mut T, images: usize, band: &Band) {
+        let (lanes, Layout { starts, along, size, .. }) = (self.kernels.lanes, &band.layout);
+        let of_image = |b: usize| starts.iter().map(move |start| b * self.c.features * size + start);
+        let windows: Vec<usize> =
+            (0..images).flat_map(of_image).flat_map(|start| (0..*along).map(move |p| start + p)).collect();
+        let row = self.outputs();
+        self.blocks(&band.layout, |p, steps| {
+            for &(first, width) in &self.parts {
+                let mut t = self.tile(steps, x, p > 0);
+                t.w = packed.wrapping_add(first * self.rows + p * width);
+                t.c_row = row;
+                for (tile, at) in windows.chunks(self.kernels.rows).enumerate() {
+                    // The last one may compute a row again.
+                    t.at = [at[0]; PLACES];
+                    t.at[..at.len()].copy_from_slice(at);
+                    t.rows = at.len();
+                    t.c[0] = sums.wrapping_add(tile * self.kernels.rows * row + first);
+                    let half = usize::from(t.rows * 2 > self.kernels.rows);
+                    // SAFETY: as for lanes that are windows, and there is room for these sums.
+                    unsafe { self.kernels.below[width / lanes - 1][half](&t) };
+                }
+            }
+        });
+        for b in 0..images {
+            let from = sums.wrapping_add(b * band.count * row).cast_const();
+            let lines = Lines { from, lane: row as isize, step: 1, count: band.count, depth: self.c.outputs };
+            // SAFETY: the sums of these windows, to where they belong.
+            unsafe { transfer(self.level, y.wrapping_add(b * self.c.outputs * self.count), self.count, lines) };
+        }
+    }
+
+    /// A tile of these steps.
+    fn tile(&self, steps: &[usize], x: *const T, add: bool) -> Indirect<T> {
+        let (none, null) = (std::ptr::null(), std::ptr::null_mut());
+        Indirect {
+            depth: steps.len(),
+            steps: steps.as_ptr(),
+            x,
+            at: [0; PLACES],
+            w: none,
+            rows: 0,
+            c: [null; 3],
+            c_row: self.count,
+            lanes: [0; 3],
+            add,
+        }
+    }
+}

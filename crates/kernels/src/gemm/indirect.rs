@@ -1,0 +1,132 @@
+//! Micro-kernels that read one operand where a table says: a tile of C in registers, over one block of `k`.
+//!
+//! ```text
+//! c[i, j] (+)= fma(w[d-1, i], x[steps[d-1] + at[j]], .. fma(w[0, i], x[steps[0] + at[j]], 0))
+//! ```
+//! The other operand is packed. In [`beside`] lanes are adjacent elements from a place on, in [`below`] they are those of
+//! the packed operand and each place is a row. Either way an element is the chain of [`micro`](super::micro).
+
+use super::lanes::Lanes;
+use super::micro::VECTORS;
+
+/// Most rows of a tile.
+pub(crate) const PLACES: usize = 8;
+
+/// What a micro-kernel works on.
+pub(crate) struct Indirect<T> {
+    /// Steps of `k`, at least one.
+    pub depth: usize,
+    /// Where each of them begins in `x`.
+    pub steps: *const usize,
+    pub x: *const T,
+    /// Places from there on: of vectors, or of rows.
+    pub at: [usize; PLACES],
+    /// The operand that is packed, `w[step, i]`, with all rows of a tile or all its vectors.
+    pub w: *const T,
+    /// Rows of C that there are.
+    pub rows: usize,
+    /// Where C begins: of each vector, or of the tile.
+    pub c: [*mut T; VECTORS],
+    /// From one row of C to the next.
+    pub c_row: usize,
+    /// Lanes of each vector that there are, at least one, if they are of `x`; else all are there.
+    pub lanes: [usize; VECTORS],
+    /// To add to C, not to set it.
+    pub add: bool,
+}
+
+/// A micro-kernel.
+///
+/// Safety: the level is there; `x` is valid for reading a vector or an element at every step and place, all that the kernel
+/// has, `w` for all rows or vectors of the kernel, and C for writing every row and lane that there is.
+pub(crate) type Table<T> = unsafe fn(&Indirect<T>);
+
+/// `R` rows of `w`, which is packed with `FULL`, and `V` vectors of `x`.
+///
+/// # Safety
+/// As [`Table`].
+#[inline(always)]
+pub(super) unsafe fn beside<L: Lanes, const R: usize, const V: usize, const FULL: usize>(t: &Indirect<L::E>) {
+    let mut acc = [[L::zero(); V]; R];
+    let mut w = t.w;
+    for s in 0..t.depth {
+        // SAFETY: there is this step, with these vectors and rows.
+        unsafe {
+            let x = t.x.add(*t.steps.add(s));
+            let mut y = [L::zero(); V];
+            for (y, &at) in y.iter_mut().zip(&t.at) {
+                *y = L::load(x.add(at));
+            }
+            for (r, acc) in acc.iter_mut().enumerate() {
+                let w = L::splat(*w.add(r));
+                for (acc, &y) in acc.iter_mut().zip(&y) {
+                    *acc = w.fma(y, *acc);
+                }
+            }
+        }
+        w = w.wrapping_add(FULL);
+    }
+    for (r, row) in apart(&acc).into_iter().enumerate().take(t.rows) {
+        for (v, x) in row.into_iter().enumerate() {
+            let n = t.lanes[v];
+            // SAFETY: C has these lanes in this row.
+            unsafe {
+                let c = t.c[v].add(r * t.c_row);
+                match (n == L::N, t.add) {
+                    (true, true) => L::load(c).add(x).store(c),
+                    (true, false) => x.store(c),
+                    (false, true) => L::load_first(c, n).add(x).store_first(c, n),
+                    (false, false) => x.store_first(c, n),
+                }
+            }
+        }
+    }
+}
+
+/// `R` rows of `x`, and `V` vectors of `w`, which is packed with as many.
+///
+/// # Safety
+/// As [`Table`].
+#[inline(always)]
+pub(super) unsafe fn below<L: Lanes, const R: usize, const V: usize>(t: &Indirect<L::E>) {
+    let mut acc = [[L::zero(); V]; R];
+    let mut w = t.w;
+    for s in 0..t.depth {
+        // SAFETY: there is this step, with these rows and vectors.
+        unsafe {
+            let x = t.x.add(*t.steps.add(s));
+            let mut y = [L::zero(); V];
+            for (v, y) in y.iter_mut().enumerate() {
+                *y = L::load(w.add(v * L::N));
+            }
+            for (acc, &at) in acc.iter_mut().zip(&t.at) {
+                let x = L::splat(*x.add(at));
+                for (acc, &y) in acc.iter_mut().zip(&y) {
+                    *acc = x.fma(y, *acc);
+                }
+            }
+        }
+        w = w.wrapping_add(V * L::N);
+    }
+    for (r, row) in apart(&acc).into_iter().enumerate().take(t.rows) {
+        for (v, x) in row.into_iter().enumerate() {
+            // SAFETY: C has this row.
+            unsafe {
+                let c = t.c[0].add(r * t.c_row + v * L::N);
+                if t.add { L::load(c).add(x).store(c) } else { x.store(c) }
+            }
+        }
+    }
+}
+
+/// A copy, element by element: rows that are found by number would keep `acc` itself in memory where it is summed.
+#[inline(always)]
+fn apart<L: Lanes, const R: usize, const V: usize>(acc: &[[L; V]; R]) -> [[L; V]; R] {
+    let mut sums = [[L::zero(); V]; R];
+    for (sums, acc) in sums.iter_mut().zip(acc) {
+        for (sum, &acc) in sums.iter_mut().zip(acc) {
+            *sum = acc;
+        }
+    }
+    sums
+}
