@@ -8,6 +8,7 @@ use crate::buffers::{LARGE, take};
 use cotangent_core::{C64, C128, DType, Data, Element, Result, bail, bf16, f16};
 use cotangent_kernels::Number;
 use std::alloc::Layout;
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -71,7 +72,7 @@ fn memory<T: Plain>(n: usize, zero: bool) -> Result<NonNull<T>> {
 ///
 /// # Safety
 /// Any bytes must be valid, and the alignment at most that of every element type of this size.
-pub(crate) unsafe trait Bits: Copy + Default + Send + Sync {}
+pub(crate) unsafe trait Bits: Copy + Send + Sync {}
 
 // SAFETY: unsigned integers. Elements of 8 bytes are `f64`, integers, or pairs of `f32`, which are aligned to 4.
 unsafe impl Bits for u8 {}
@@ -80,7 +81,9 @@ unsafe impl Bits for u16 {}
 // SAFETY: as above.
 unsafe impl Bits for u32 {}
 // SAFETY: as above.
-unsafe impl<const N: usize> Bits for [u32; N] where [u32; N]: Default {}
+unsafe impl<const N: usize> Bits for [u32; N] {}
+// SAFETY: as above; memory that has not been written is valid, too.
+unsafe impl<W: Bits> Bits for MaybeUninit<W> {}
 
 /// The type in which arithmetic on elements of this type is done: a kernel for each of the fifteen would be fifteen
 /// times the code. The conversion there is exact and the one back rounds, or wraps, once, so the bits are those of

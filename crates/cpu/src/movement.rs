@@ -7,6 +7,7 @@ use cotangent_core::ops::{DynamicSlice, Pad, Slice};
 use cotangent_core::{DType, Dim, Result};
 use cotangent_kernels::copy::copy_region;
 use smallvec::smallvec;
+use std::mem::MaybeUninit;
 
 fn sizes(dims: &[Dim]) -> Sizes {
     Sizes::of(&dims.iter().cloned().collect())
@@ -88,17 +89,34 @@ pub(crate) fn pad(p: &Pad, dtype: DType) -> Kernel {
             shape.push(extent as usize);
             first.push((low + from * step).max(0) as usize);
         }
-        let strides = row_major(&shape);
-        let y = Tensor::filled_bits::<W>(dtype, shape, |dst| {
-            dst.fill(value.map_or_else(W::default, |value| value.bits::<W>().get(&[])));
-            if part.numel() > 0 {
-                let at = first.iter().zip(&strides).map(|(&i, &s)| i * s as usize).sum();
-                let steps: Strides = strides.iter().zip(&p.interior).map(|(&s, &i)| s * (i as isize + 1)).collect();
-                copy_region(dst, at, &steps, part.bits::<W>());
-            }
-        })?;
-        Ok(smallvec![y])
+        let (strides, y) = (row_major(&shape), Fresh::new(dtype, volume(&shape)?)?);
+        // SAFETY: a buffer of our own for as many elements of the size of `W`.
+        let dst = unsafe { std::slice::from_raw_parts_mut(y.ptr().cast::<MaybeUninit<W>>(), volume(&shape)?) };
+        let value = MaybeUninit::new(value.map_or_else(W::default, |value| value.bits::<W>().get(&[])));
+        match p.interior.iter().all(|&i| i == 0) {
+            true => fill_around(dst, &shape, &first, part.shape(), value),
+            false => dst.fill(value),
+        }
+        if part.numel() > 0 {
+            let at = first.iter().zip(&strides).map(|(&i, &s)| i * s as usize).sum();
+            let steps: Strides = strides.iter().zip(&p.interior).map(|(&s, &i)| s * (i as isize + 1)).collect();
+            copy_region(dst, at, &steps, part.bits::<MaybeUninit<W>>());
+        }
+        // SAFETY: what is not of the part was filled, or everything was.
+        Ok(smallvec![unsafe { y.into_tensor(&shape) }])
     }))
+}
+
+/// Fills what of a row-major array is outside a part of it.
+fn fill_around<T: Copy>(dst: &mut [T], shape: &[usize], first: &[usize], part: &[usize], value: T) {
+    let [n, inner @ ..] = shape else { return };
+    let slab = dst.len() / (*n).max(1);
+    let (from, to) = (first[0].min(*n) * slab, (first[0] + part[0]).min(*n) * slab);
+    dst[..from].fill(value);
+    dst[to..].fill(value);
+    if *inner != part[1..] {
+        dst[from..to].chunks_mut(slab.max(1)).for_each(|dst| fill_around(dst, inner, &first[1..], &part[1..], value));
+    }
 }
 
 /// `ceil(a / b)` of a number that is not negative.
@@ -146,7 +164,7 @@ pub(crate) fn dynamic_update_slice(dtype: DType) -> Kernel {
 }
 
 /// A row-major tensor of the same elements that nobody else refers to.
-pub(crate) fn owned<W: Bits>(mut x: Tensor) -> Result<Tensor> {
+pub(crate) fn owned<W: Bits + Default>(mut x: Tensor) -> Result<Tensor> {
     if x.exclusive_bits::<W>().is_some() {
         return Ok(x);
     }

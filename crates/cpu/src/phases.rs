@@ -11,13 +11,16 @@ use crate::tensor::{Extents, Fresh, Tensor, row_major};
 use cotangent_core::{DType, Result};
 use cotangent_kernels::parallel::{Shared, parallel};
 use cotangent_kernels::tile::fold::{Fold, PIECE, Reduced};
-use cotangent_kernels::tile::{Laid, Line};
+use cotangent_kernels::tile::{AHEAD, Laid, Line};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::ops::Range;
 
 /// Elements of a block of rows.
-const BLOCK: usize = 16384;
+const BLOCK: usize = AHEAD;
+
+/// Bytes of an operand of which the next block is not in a cache yet.
+const FAR: usize = 1 << 20;
 
 /// From here on a row does not stay in a cache.
 const LONG: usize = 4 * PIECE;
@@ -102,7 +105,18 @@ impl<'a> Run<'a> {
             });
             (!p.writes.is_empty()).then(|| p.body.laid(shape, strides))
         };
-        let laid = fused.phases.iter().map(of).collect();
+        // The second phase that reads an operand finds this block in a cache, and asks memory for the next one.
+        let by_blocks = fused.by_rows(len) && count > 1;
+        let laid = |(at, p): (usize, &'a Phase)| {
+            let second = |i: usize| {
+                let far = count * len * x[i].dtype().size() > FAR && fused.operands[i].level == Level::Elements;
+                far && fused.phases[..at].iter().filter(|p| p.needs(i)).count() == 1
+            };
+            let again = |r: &(usize, &Place)| matches!(r.1, Place::Operand(i) if across[*i].is_none() && second(*i));
+            let ahead = p.reads.iter().enumerate().filter(|r| by_blocks && again(r));
+            of(p).map(|laid| laid.reading_ahead(ahead.map(|r| r.0)))
+        };
+        let laid = fused.phases.iter().enumerate().map(laid).collect();
         let (mut before, mut passing) = (SmallVec::new(), 0);
         for (b, whole) in fused.buffers.iter().zip(&whole) {
             before.push(passing);

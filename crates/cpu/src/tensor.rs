@@ -110,14 +110,22 @@ impl Tensor {
     }
 
     /// As [`Tensor::build`], for a kernel that moves elements of any type of the size of `W`.
-    pub(crate) fn build_bits<W: Bits>(dtype: DType, shape: Extents, fill: impl FnOnce(&mut [W])) -> Result<Tensor> {
+    pub(crate) fn build_bits<W: Bits + Default>(
+        dtype: DType,
+        shape: Extents,
+        fill: impl FnOnce(&mut [W]),
+    ) -> Result<Tensor> {
         let mut y = Tensor::zeros(dtype, shape)?;
         fill(y.exclusive_bits().expect("just made"));
         Ok(y)
     }
 
     /// As [`Tensor::build_bits`], for a `fill` that writes every element.
-    pub(crate) fn filled_bits<W: Bits>(dtype: DType, shape: Extents, fill: impl FnOnce(&mut [W])) -> Result<Tensor> {
+    pub(crate) fn filled_bits<W: Bits + Default>(
+        dtype: DType,
+        shape: Extents,
+        fill: impl FnOnce(&mut [W]),
+    ) -> Result<Tensor> {
         let n = volume(&shape)?;
         let mut y = for_any!(dtype, T => Tensor::from_vec(shape, anything::<T>(n)?));
         fill(y.exclusive_bits().expect("just made"));
@@ -204,8 +212,8 @@ impl Tensor {
     }
 
     /// As [`Tensor::exclusive`], for a kernel that moves elements of any type of the size of `W`: it may only write
-    /// elements that it read from a tensor of the same element type.
-    pub(crate) fn exclusive_bits<W: Bits>(&mut self) -> Option<&mut [W]> {
+    /// elements that it read from a tensor of the same element type. What has a default was written.
+    pub(crate) fn exclusive_bits<W: Bits + Default>(&mut self) -> Option<&mut [W]> {
         assert_eq!(size_of::<W>(), self.dtype().size(), "kernels are chosen by element size");
         if !self.is_dense() {
             return None;

@@ -8,7 +8,7 @@
 //! | `f32`, `f64` | itself | two f64 |
 //! | `Complex<f32>`, `Complex<f64>` | itself, by components | two f64 for each component |
 
-use crate::tree::Lanes;
+use crate::tree::{self, Lanes, Vectors};
 use crate::twice::{Exact, Twice, TwiceComplex};
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -45,6 +45,12 @@ pub trait Number: Copy + PartialEq + Debug + Send + Sync + 'static {
 
     /// The nearest value to one of the widest type.
     fn from_wide(wide: Self::Wide) -> Self;
+
+    /// What vectors do with these, if there are any.
+    #[doc(hidden)]
+    fn vectors() -> Option<Vectors<Self, Self::Acc>> {
+        None
+    }
 }
 
 /// A number with an order: all but the complex ones.
@@ -212,7 +218,7 @@ impl Ordered for bool {
 /// A real or complex element: `$acc` and `$wide` are what [`Number::Acc`] and [`Number::Wide`] say.
 macro_rules! floats {
     ($($t:ty: $zero:expr, $one:expr, $acc:ty, $wide:ty, $exact:ty,
-       $widen:expr, $narrow:expr, $to_wide:expr, $from_wide:expr;)*) => {$(
+       $widen:expr, $narrow:expr, $to_wide:expr, $from_wide:expr $(, $vectors:expr)?;)*) => {$(
         impl Number for $t {
             type Acc = $acc;
             type Wide = $wide;
@@ -231,6 +237,7 @@ macro_rules! floats {
             fn wide(self) -> $wide { $to_wide(self) }
             #[inline(always)]
             fn from_wide(wide: $wide) -> $t { $from_wide(wide) }
+            $(fn vectors() -> Option<Vectors<$t, $t>> { Some($vectors) })?
         }
     )*};
 }
@@ -242,8 +249,8 @@ fn same<T>(x: T) -> T {
 floats! {
     f16: f16::ZERO, f16::ONE, f32, f64, Twice, f16::to_f32, f16::from_f32, f16::to_f64, f16::from_f64;
     bf16: bf16::ZERO, bf16::ONE, f32, f64, Twice, bf16::to_f32, bf16::from_f32, bf16::to_f64, bf16::from_f64;
-    f32: 0.0, 1.0, f32, f64, Twice, same, same, f64::from, |w| w as f32;
-    f64: 0.0, 1.0, f64, f64, Twice, same, same, same, same;
+    f32: 0.0, 1.0, f32, f64, Twice, same, same, f64::from, |w| w as f32, tree::vectors();
+    f64: 0.0, 1.0, f64, f64, Twice, same, same, same, same, tree::vectors();
     Complex<f32>: Complex::new(0.0, 0.0), Complex::new(1.0, 0.0), Complex<f32>, Complex<f64>, TwiceComplex,
         same, same, |z: Complex<f32>| Complex::new(z.re.into(), z.im.into()),
         |z: Complex<f64>| Complex::new(z.re as f32, z.im as f32);

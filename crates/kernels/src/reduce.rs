@@ -13,26 +13,23 @@ use crate::element::{Index, Number, Ordered};
 use crate::loops::{Axis, Loops};
 use crate::parallel::chunks;
 use crate::simd::widest;
-use crate::tree::{CHUNK, Counter, Lanes, Place, eight, fold_chunk, fold_columns, fold_slice};
+use crate::tree::{CHUNK, Combine, Counter, Fold, General, Lanes, Named, Place, eight, fold_columns, fold_slice};
 use crate::twice::Exact;
 use crate::view::{Run, View, volume_of};
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
-/// Reduces over `axes` (distinct, in any order) with an associative `combine`: the general form of every reduction
-/// here.
+/// Reduces over `axes` (distinct, in any order): the general form of every reduction here.
 ///
-/// `lift(x, i)` makes an accumulator of element `x` at position `i` among the reduced ones; `lower` makes the output.
-/// Where nothing is reduced because an axis has length 0, the output is `empty`.
+/// `lower` makes the output of an accumulator. Where nothing is reduced because an axis has length 0, the output is `empty`.
 ///
 /// # Panics
 /// If `dst.len()` is not the volume of the kept axes, or an axis does not exist.
-pub fn fold<T: Copy + Sync, A: Lanes + Send, U: Copy + Send>(
+fn fold<T: Copy + Sync, A: Lanes + Send, U: Copy + Send>(
     dst: &mut [U],
     src: View<T>,
     axes: &[usize],
     empty: U,
-    lift: impl Fn(T, usize) -> A + Sync,
-    combine: impl Fn(A, A) -> A + Sync,
+    how: &impl Combine<T, A>,
     lower: impl Fn(A) -> U + Sync,
 ) {
     let shape = src.shape();
@@ -47,22 +44,22 @@ pub fn fold<T: Copy + Sync, A: Lanes + Send, U: Copy + Send>(
     // About how long a vector reduction takes where memory is the limit.
     let nanos = (src.len() * size_of::<T>()) as u64 / 30;
     if let (1, Some(data)) = (dst.len(), src.as_slice()) {
-        dst[0] = lower(fold_all(data, nanos, &lift, &combine));
+        dst[0] = lower(fold_all(how, data, nanos));
         return;
     }
-    let fold = Fold { lift, combine, count, reduced: Loops::new((0..shape.len()).filter(is_reduced).map(axis(src))) };
+    let part = Part { how, count, reduced: Loops::new((0..shape.len()).filter(is_reduced).map(axis(src))) };
     let Some(cut) = kept().find(|&d| shape[d] > 1) else {
-        return fold.part(dst, src, std::iter::empty(), src.offset(), &lower);
+        return part.run(dst, src, std::iter::empty(), src.offset(), &lower);
     };
     // Parts along the first kept axis: of enough elements, and of whole lines if it is the only one.
     let each = dst.len() / shape[cut];
     let some = (PART * shape[cut] / src.len()).max(1);
     let some = if each == 1 { some.max(LINES.min(dst.len() / 2)).next_multiple_of(LINE) } else { some };
-    chunks(dst, some * each, nanos, |c, part| {
-        let here = part.len() / each;
+    chunks(dst, some * each, nanos, |c, dst| {
+        let here = dst.len() / each;
         let axes = kept().map(|d| if d == cut { here } else { shape[d] });
         let start = src.offset().wrapping_add_signed((c * some) as isize * src.stride(cut));
-        fold.part(part, src, kept().zip(axes), start, &lower);
+        part.run(dst, src, kept().zip(axes), start, &lower);
     });
 }
 
@@ -77,32 +74,26 @@ const LINES: usize = 512;
 const WIDTH: usize = 4096;
 
 /// Reduces all elements of a slice that is not empty.
-fn fold_all<T: Copy + Sync, A: Lanes + Send>(
-    x: &[T],
-    nanos: u64,
-    lift: &(impl Fn(T, usize) -> A + Sync),
-    combine: &(impl Fn(A, A) -> A + Sync),
-) -> A {
+fn fold_all<T: Copy + Sync, A: Lanes + Send>(how: &impl Combine<T, A>, x: &[T], nanos: u64) -> A {
     if x.len() <= PART {
-        return fold_slice(x, &mut Counter::new(), &mut Counter::new(), lift, combine);
+        return fold_slice(how, x, &mut Counter::new(), &mut Counter::new());
     }
     let group = PART / CHUNK;
-    let mut pieces = vec![lift(x[0], 0); x.len().div_ceil(CHUNK)];
+    let mut pieces = vec![how.lift(x[0], 0); x.len().div_ceil(CHUNK)];
     chunks(&mut pieces, group, nanos, |g, part| {
         let mut rows = Counter::new();
         for (c, piece) in part.iter_mut().enumerate() {
             let base = (g * group + c) * CHUNK;
-            let x = &x[base..x.len().min(base + CHUNK)];
-            *piece = fold_chunk(x, Place::Memory, base, &mut rows, lift, combine);
+            *piece = how.chunk(&x[base..x.len().min(base + CHUNK)], Place::Memory, base, &mut rows);
         }
     });
     let mut tree = Counter::new();
     tree.start(1);
     for (c, piece) in pieces.into_iter().enumerate() {
         tree.partial.push(piece);
-        tree.carry(c, combine);
+        tree.carry(c, how);
     }
-    tree.finish(combine)[0]
+    tree.finish(how)[0]
 }
 
 /// The axis `d` of a view, for a nest.
@@ -119,17 +110,19 @@ struct Scratch<T, A> {
     chunks: Counter<A>,
 }
 
-struct Fold<L, C> {
-    lift: L,
-    combine: C,
+/// Outputs that are reduced by one call.
+const SOME: usize = 64;
+
+struct Part<'a, H> {
+    how: &'a H,
     /// How many elements make one output.
     count: usize,
     reduced: Loops<1>,
 }
 
-impl<L, C> Fold<L, C> {
+impl<H> Part<'_, H> {
     /// The outputs of some of the kept axes, each with its extent here; the first element of the first lies at `start`.
-    fn part<T: Copy, A: Lanes, U>(
+    fn run<T: Copy, A: Lanes, U>(
         &self,
         dst: &mut [U],
         src: View<T>,
@@ -137,34 +130,47 @@ impl<L, C> Fold<L, C> {
         start: usize,
         lower: &impl Fn(A) -> U,
     ) where
-        L: Fn(T, usize) -> A,
-        C: Fn(A, A) -> A,
+        H: Combine<T, A>,
     {
         let kept = Loops::new(kept.map(|(d, len)| Axis { len, strides: [src.stride(d)] }));
         let (across, along) = (kept.inner(), self.reduced.inner());
         let with_the_grain = across.strides[0].abs() >= along.strides[0].abs() && along.strides[0] != 0;
         let (rows, chunks) = (Counter::new(), Counter::new());
         let mut scratch = Scratch { gathered: Vec::new(), starts: Vec::new(), rows, chunks };
-        let mut at = 0;
+        let mut dst = dst.iter_mut();
+        let mut give = |a: A| {
+            if let Some(y) = dst.next() {
+                *y = lower(a);
+            }
+        };
+        let move_by = |start: usize, c: usize| start.wrapping_add_signed(c as isize * across.strides[0]);
         if across.len >= 4 && (!with_the_grain || self.count <= 16) {
             let width = WIDTH / size_of::<A>().max(1);
             kept.in_order([start], |[start], len| {
                 for c in (0..len).step_by(width) {
-                    let width = width.min(len - c);
-                    let start = start.wrapping_add_signed(c as isize * across.strides[0]);
-                    for &a in self.columns(src.data(), start, across.strides[0], width, &mut scratch) {
-                        dst[at] = lower(a);
-                        at += 1;
-                    }
+                    let (start, width) = (move_by(start, c), width.min(len - c));
+                    let y = self.columns(src.data(), start, across.strides[0], width, &mut scratch);
+                    y.iter().for_each(|&a| give(a));
+                }
+            });
+        } else if along == (Axis { len: self.count, strides: [1] })
+            && across.strides[0] == self.count as isize
+            && self.count <= CHUNK
+        {
+            kept.in_order([start], |[start], len| {
+                for c in (0..len).step_by(SOME) {
+                    let (start, here) = (move_by(start, c), SOME.min(len - c));
+                    let x = &src.data()[start..start + here * self.count];
+                    let Scratch { rows, chunks, .. } = &mut scratch;
+                    chunks.partial.clear();
+                    chunks.partial.resize(here, self.how.lift(x[0], 0));
+                    self.how.chunks(&mut chunks.partial, x, self.count, Place::Memory, 0, rows);
+                    chunks.partial.iter().for_each(|&a| give(a));
                 }
             });
         } else {
             kept.in_order([start], |[start], len| {
-                for c in 0..len {
-                    let start = start.wrapping_add_signed(c as isize * across.strides[0]);
-                    dst[at] = lower(self.row(src, start, &mut scratch));
-                    at += 1;
-                }
+                (0..len).for_each(|c| give(self.row(src, move_by(start, c), &mut scratch)));
             });
         }
     }
@@ -172,13 +178,12 @@ impl<L, C> Fold<L, C> {
     /// The output whose first element is `src.data()[start]`.
     fn row<T: Copy, A: Lanes>(&self, src: View<T>, start: usize, scratch: &mut Scratch<T, A>) -> A
     where
-        L: Fn(T, usize) -> A,
-        C: Fn(A, A) -> A,
+        H: Combine<T, A>,
     {
         let Axis { len, strides: [stride] } = self.reduced.inner();
-        let (lift, combine, Scratch { gathered, rows, chunks, .. }) = (&self.lift, &self.combine, scratch);
+        let (how, Scratch { gathered, rows, chunks, .. }) = (self.how, scratch);
         if stride == 1 && len == self.count {
-            return fold_slice(&src.data()[start..start + len], rows, chunks, lift, combine);
+            return fold_slice(how, &src.data()[start..start + len], rows, chunks);
         }
         let mut base = 0;
         chunks.start(1);
@@ -195,14 +200,14 @@ impl<L, C> Fold<L, C> {
                 }
                 done += part;
                 if gathered.len() == CHUNK || base + gathered.len() == self.count {
-                    chunks.partial.push(fold_chunk(gathered, Place::Cache, base, rows, lift, combine));
-                    chunks.carry(base / CHUNK, combine);
+                    chunks.partial.push(how.chunk(gathered, Place::Cache, base, rows));
+                    chunks.carry(base / CHUNK, how);
                     base += gathered.len();
                     gathered.clear();
                 }
             }
         });
-        chunks.finish(combine)[0]
+        chunks.finish(how)[0]
     }
 
     /// The outputs whose first elements are `data[start + c · across]` for `c < width`.
@@ -215,10 +220,9 @@ impl<L, C> Fold<L, C> {
         scratch: &'a mut Scratch<T, A>,
     ) -> &'a [A]
     where
-        L: Fn(T, usize) -> A,
-        C: Fn(A, A) -> A,
+        H: Combine<T, A>,
     {
-        let (combine, Scratch { rows, chunks, starts, .. }) = (&self.combine, scratch);
+        let (how, Scratch { rows, chunks, starts, .. }) = (self.how, scratch);
         let stride = self.reduced.inner().strides[0];
         let mut base = 0;
         chunks.start(width);
@@ -227,22 +231,25 @@ impl<L, C> Fold<L, C> {
             for i in 0..len as isize {
                 starts.push(start.wrapping_add_signed(i * stride));
                 if starts.len() == CHUNK || base + starts.len() == self.count {
-                    let rows_at = Rows { data, starts, across, width, base, lift: &self.lift, combine };
-                    rows.start(width);
-                    fold_columns(starts.len(), rows, combine, |y, i| rows_at.one(y, i), |y, i| rows_at.eight(y, i));
-                    chunks.partial.extend_from_slice(&rows.partial);
-                    chunks.carry(base / CHUNK, combine);
+                    if across != 1 || !how.columns(&mut chunks.partial, data, starts, width, base) {
+                        let rows_at = Rows { how, data, starts, across, width, base };
+                        rows.start(width);
+                        fold_columns(how, starts.len(), rows, |y, i| rows_at.one(y, i), |y, i| rows_at.eight(y, i));
+                        chunks.partial.extend_from_slice(&rows.partial);
+                    }
+                    chunks.carry(base / CHUNK, how);
                     base += starts.len();
                     starts.clear();
                 }
             }
         });
-        chunks.finish(combine)
+        chunks.finish(how)
     }
 }
 
 /// The elements of a chunk of neighbouring outputs: those with the same position are a row.
-struct Rows<'a, T, L, C> {
+struct Rows<'a, T, H> {
+    how: &'a H,
     data: &'a [T],
     /// Where each row begins.
     starts: &'a [usize],
@@ -250,21 +257,19 @@ struct Rows<'a, T, L, C> {
     width: usize,
     /// The position of the first row.
     base: usize,
-    lift: &'a L,
-    combine: &'a C,
 }
 
-impl<T: Copy, L, C> Rows<'_, T, L, C> {
+impl<T: Copy, H> Rows<'_, T, H> {
     /// Appends a row.
     fn one<A: Lanes>(&self, y: &mut Vec<A>, i: usize)
     where
-        L: Fn(T, usize) -> A,
+        H: Combine<T, A>,
     {
         let (start, at) = (self.starts[i], self.base + i);
         if self.across == 1 {
-            y.extend(self.data[start..start + self.width].iter().map(|&x| (self.lift)(x, at)));
+            y.extend(self.data[start..start + self.width].iter().map(|&x| self.how.lift(x, at)));
         } else {
-            let column = |c| (self.lift)(self.data[start.wrapping_add_signed(c * self.across)], at);
+            let column = |c| self.how.lift(self.data[start.wrapping_add_signed(c * self.across)], at);
             y.extend((0..self.width as isize).map(column));
         }
     }
@@ -272,27 +277,19 @@ impl<T: Copy, L, C> Rows<'_, T, L, C> {
     /// Appends the tree over the rows `i`, `i + L`, … `i + 7 L`, where `L` is the number of lanes.
     fn eight<A: Lanes>(&self, y: &mut Vec<A>, i: usize)
     where
-        L: Fn(T, usize) -> A,
-        C: Fn(A, A) -> A,
+        H: Combine<T, A>,
     {
-        let Rows { data, starts, across, width, base, lift, combine } = *self;
+        let Rows { how, data, starts, across, width, base } = *self;
         let first = y.len();
-        y.resize(first + width, lift(data[starts[i]], base + i));
+        y.resize(first + width, how.lift(data[starts[i]], base + i));
         let y = &mut y[first..];
         if across == 1 {
-            let x: [&[T]; 8] = std::array::from_fn(|r| &data[starts[i + r * A::LANES]..][..width]);
-            widest(
-                #[inline(always)]
-                move || {
-                    for (c, y) in y.iter_mut().enumerate() {
-                        *y = eight(|r| lift(x[r][c], base + i + r * A::LANES), combine);
-                    }
-                },
-            );
+            how.eight(y, std::array::from_fn(|r| &data[starts[i + r * A::LANES]..][..width]), base + i);
         } else {
             for (c, y) in (0..).zip(y) {
                 let at = |r: usize| starts[i + r * A::LANES].wrapping_add_signed(c * across);
-                *y = eight(|r| lift(data[at(r)], base + i + r * A::LANES), combine);
+                let lift = |r: usize| how.lift(data[at(r)], base + i + r * A::LANES);
+                *y = eight(lift, |a, b| how.combine(a, b));
             }
         }
     }
@@ -304,25 +301,25 @@ impl<T: Copy, L, C> Rows<'_, T, L, C> {
 pub fn sum<T: Number>(dst: &mut [T], src: View<T>, axes: &[usize], stable: bool) {
     if stable {
         let of = |x: T, _| T::Exact::of(x.wide());
-        fold(dst, src, axes, T::ZERO, of, T::Exact::plus, |s| T::from_wide(s.round()));
+        fold(dst, src, axes, T::ZERO, &General(of, T::Exact::plus), |s| T::from_wide(s.round()));
     } else {
-        fold(dst, src, axes, T::ZERO, |x: T, _| x.widen(), T::Acc::plus, T::narrow);
+        fold(dst, src, axes, T::ZERO, &Named(Fold::Sum, T::Acc::plus), T::narrow);
     }
 }
 
 /// Products; 1 where nothing is multiplied. f16 and bf16 accumulate in f32, integers wrap, `bool` is "all".
 pub fn prod<T: Number>(dst: &mut [T], src: View<T>, axes: &[usize]) {
-    fold(dst, src, axes, T::ONE, |x: T, _| x.widen(), T::Acc::times, T::narrow);
+    fold(dst, src, axes, T::ONE, &Named(Fold::Product, T::Acc::times), T::narrow);
 }
 
 /// IEEE maxima: NaN wins, `+0 > -0`. [`Ordered::LOWEST`] where there is nothing.
 pub fn max<T: Number<Acc: Ordered>>(dst: &mut [T], src: View<T>, axes: &[usize]) {
-    fold(dst, src, axes, T::narrow(T::Acc::LOWEST), |x: T, _| x.widen(), T::Acc::maximum, T::narrow);
+    fold(dst, src, axes, T::narrow(T::Acc::LOWEST), &Named(Fold::Max, T::Acc::maximum), T::narrow);
 }
 
 /// IEEE minima: NaN wins, `-0 < +0`. [`Ordered::HIGHEST`] where there is nothing.
 pub fn min<T: Number<Acc: Ordered>>(dst: &mut [T], src: View<T>, axes: &[usize]) {
-    fold(dst, src, axes, T::narrow(T::Acc::HIGHEST), |x: T, _| x.widen(), T::Acc::minimum, T::narrow);
+    fold(dst, src, axes, T::narrow(T::Acc::HIGHEST), &Named(Fold::Min, T::Acc::minimum), T::narrow);
 }
 
 /// Whether any element is true; false where there is none.
@@ -340,17 +337,17 @@ pub fn bit_and<T>(dst: &mut [T], src: View<T>, axes: &[usize])
 where
     T: Number<Acc = T> + Lanes + BitAnd<Output = T> + Not<Output = T>,
 {
-    fold(dst, src, axes, !T::ZERO, |x, _| x, T::bitand, |x| x);
+    fold(dst, src, axes, !T::ZERO, &General(|x, _| x, T::bitand), |x| x);
 }
 
 /// Bitwise or of integers or `bool`s; 0 where there is nothing.
 pub fn bit_or<T: Number<Acc = T> + Lanes + BitOr<Output = T>>(dst: &mut [T], src: View<T>, axes: &[usize]) {
-    fold(dst, src, axes, T::ZERO, |x, _| x, T::bitor, |x| x);
+    fold(dst, src, axes, T::ZERO, &General(|x, _| x, T::bitor), |x| x);
 }
 
 /// Bitwise exclusive or of integers or `bool`s; 0 where there is nothing.
 pub fn bit_xor<T: Number<Acc = T> + Lanes + BitXor<Output = T>>(dst: &mut [T], src: View<T>, axes: &[usize]) {
-    fold(dst, src, axes, T::ZERO, |x, _| x, T::bitxor, |x| x);
+    fold(dst, src, axes, T::ZERO, &General(|x, _| x, T::bitxor), |x| x);
 }
 
 /// Positions of the maxima among the reduced elements in row-major order: the first of equals, and the first NaN if
@@ -381,15 +378,104 @@ fn arg<T: Number<Acc: Ordered>, I: Index>(
     axes: &[usize],
     beats: impl Fn(T::Acc, T::Acc) -> bool + Sync,
 ) {
-    // The lanes do not meet in order of position, so ties compare positions.
-    let wins = |a: &Found<T::Acc>, b: &Found<T::Acc>| match (a.key.is_nan(), b.key.is_nan()) {
-        (true, false) => true,
-        (false, true) => false,
-        (true, true) => a.position < b.position,
-        (false, false) => beats(a.key, b.key) || (!beats(b.key, a.key) && a.position < b.position),
-    };
-    let combine = |a, b| if wins(&a, &b) { a } else { b };
-    fold(dst, src, axes, I::of(0), |x: T, position| Found { key: x.widen(), position }, combine, |f| I::of(f.position));
+    fold(dst, src, axes, I::of(0), &Best(beats), |f: Found<T::Acc>| I::of(f.position));
+}
+
+/// The first of what nothing beats; NaN beats all else. The result does not depend on an order.
+struct Best<B>(B);
+
+/// Elements that are compared side by side.
+const WIDE: usize = 32;
+
+impl<T: Number<Acc = K>, K: Ordered, B: Fn(K, K) -> bool + Sync> Combine<T, Found<K>> for Best<B> {
+    #[inline(always)]
+    fn lift(&self, x: T, position: usize) -> Found<K> {
+        Found { key: x.widen(), position }
+    }
+
+    #[inline(always)]
+    fn combine(&self, a: Found<K>, b: Found<K>) -> Found<K> {
+        // The lanes do not meet in order of position, so ties compare positions.
+        let wins = match (a.key.is_nan(), b.key.is_nan()) {
+            (true, false) => true,
+            (false, true) => false,
+            (true, true) => a.position < b.position,
+            (false, false) => (self.0)(a.key, b.key) || (!(self.0)(b.key, a.key) && a.position < b.position),
+        };
+        if wins { a } else { b }
+    }
+
+    /// What is best, then where it is first: both loops become vectors.
+    fn chunks(&self, dst: &mut [Found<K>], x: &[T], len: usize, _: Place, base: usize, _: &mut Counter<Found<K>>) {
+        for (y, x) in dst.iter_mut().zip(x.chunks(len)) {
+            *y = widest(
+                #[inline(always)]
+                || {
+                    let better = |a: K, b: T| self.better(a, b.widen());
+                    let mut best = [x[0].widen(); WIDE];
+                    let (blocks, rest) = x.as_chunks::<WIDE>();
+                    for block in blocks {
+                        for (a, &b) in best.iter_mut().zip(block) {
+                            *a = better(*a, b);
+                        }
+                    }
+                    let mut half = WIDE / 2;
+                    while half > 0 {
+                        for l in 0..half {
+                            best[l] = self.better(best[l], best[l + half]);
+                        }
+                        half /= 2;
+                    }
+                    let key = rest.iter().fold(best[0], |a, &b| better(a, b));
+                    let same = |v: T| v.widen() == key || (key.is_nan() && v.widen().is_nan());
+                    let block = blocks.iter().position(|b| b.iter().fold(false, |any, &v| any | same(v)));
+                    let first = block.unwrap_or(blocks.len()) * WIDE;
+                    let position = first + x[first..].iter().position(|&v| same(v)).unwrap_or(0);
+                    Found { key, position: base + position }
+                },
+            );
+        }
+    }
+
+    fn columns(&self, dst: &mut Vec<Found<K>>, data: &[T], starts: &[usize], width: usize, base: usize) -> bool {
+        let row = |i: usize| &data[starts[i]..][..width];
+        let mut key: Vec<K> = row(0).iter().map(|x| x.widen()).collect();
+        let mut at = vec![0u32; width];
+        for i in 1..starts.len() {
+            let (x, key, at) = (row(i), &mut key, &mut at);
+            widest(
+                #[inline(always)]
+                move || {
+                    for ((key, at), &x) in key.iter_mut().zip(at).zip(x) {
+                        let wins = self.wins(x.widen(), *key);
+                        *key = if wins { x.widen() } else { *key };
+                        *at = if wins { i as u32 } else { *at };
+                    }
+                },
+            );
+        }
+        dst.extend(key.into_iter().zip(at).map(|(key, i)| Found { key, position: base + i as usize }));
+        true
+    }
+}
+
+impl<B> Best<B> {
+    /// Whether `b` is to be taken after `a`.
+    #[inline(always)]
+    fn wins<K: Ordered>(&self, b: K, a: K) -> bool
+    where
+        B: Fn(K, K) -> bool,
+    {
+        ((self.0)(b, a) | b.is_nan()) & !a.is_nan()
+    }
+
+    #[inline(always)]
+    fn better<K: Ordered>(&self, a: K, b: K) -> K
+    where
+        B: Fn(K, K) -> bool,
+    {
+        if self.wins(b, a) { b } else { a }
+    }
 }
 
 #[cfg(test)]

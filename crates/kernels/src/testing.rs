@@ -1,5 +1,7 @@
-//! What the tests of this crate share: random shapes, strides and values, and every index of a shape.
+//! What the tests of this crate share: random shapes, strides and values, every index of a shape, the order of reductions by
+//! its description, memory between pages that may not be touched.
 
+use crate::tree::{CHUNK, Lanes};
 use crate::view::{View, row_major_strides, volume};
 
 /// A linear congruential generator (Knuth's MMIX constants).
@@ -85,4 +87,70 @@ pub fn shape(random: &mut Random) -> Vec<usize> {
 pub fn indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> + use<> {
     let (strides, shape) = (row_major_strides(shape), shape.to_vec());
     (0..volume(&shape)).map(move |i| (0..shape.len()).map(|d| i / strides[d] as usize % shape[d]).collect())
+}
+
+fn pairwise<A: Copy>(x: &[A], combine: &impl Fn(A, A) -> A) -> A {
+    if x.len() == 1 {
+        return x[0];
+    }
+    let (low, high) = x.split_at(x.len().next_power_of_two() / 2);
+    combine(pairwise(low, combine), pairwise(high, combine))
+}
+
+/// The tree of `tree.rs`, by its description.
+pub fn tree<A: Lanes>(x: &[A], combine: &impl Fn(A, A) -> A) -> A {
+    let chunk = |x: &[A]| {
+        let lane = |l: usize| pairwise(&x[l..].iter().copied().step_by(A::LANES).collect::<Vec<_>>(), combine);
+        let mut lane: Vec<A> = (0..A::LANES.min(x.len())).map(lane).collect();
+        let mut half = A::LANES / 2;
+        while half > 0 {
+            for l in half..lane.len() {
+                lane[l - half] = combine(lane[l - half], lane[l]);
+            }
+            lane.truncate(half);
+            half /= 2;
+        }
+        lane[0]
+    };
+    pairwise(&x.chunks(CHUNK).map(chunk).collect::<Vec<_>>(), combine)
+}
+
+/// Memory between pages that may not be touched.
+#[cfg(all(target_os = "linux", not(miri)))]
+pub struct Guarded {
+    page: *mut u8,
+    size: usize,
+}
+
+#[cfg(all(target_os = "linux", not(miri)))]
+const PAGE: usize = 4096;
+
+#[cfg(all(target_os = "linux", not(miri)))]
+impl Guarded {
+    pub fn new(size: usize) -> Guarded {
+        let size = size.next_multiple_of(PAGE);
+        // SAFETY: a fresh mapping, of which only the middle is opened.
+        unsafe {
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            let all = libc::mmap(std::ptr::null_mut(), size + 2 * PAGE, libc::PROT_NONE, flags, -1, 0);
+            assert_ne!(all, libc::MAP_FAILED);
+            let page = all.cast::<u8>().add(PAGE);
+            assert_eq!(libc::mprotect(page.cast(), size, libc::PROT_READ | libc::PROT_WRITE), 0);
+            Guarded { page, size }
+        }
+    }
+
+    /// The last bytes, or the first.
+    pub fn bytes(&self, n: usize, at_end: bool) -> *mut u8 {
+        assert!(n <= self.size);
+        self.page.wrapping_add(if at_end { self.size - n } else { 0 })
+    }
+}
+
+#[cfg(all(target_os = "linux", not(miri)))]
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        // SAFETY: the whole mapping; nothing points into it any more.
+        unsafe { libc::munmap(self.page.sub(PAGE).cast(), self.size + 2 * PAGE) };
+    }
 }

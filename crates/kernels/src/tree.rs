@@ -12,6 +12,12 @@
 //! error of a sum grows with `log n`. Lanes let the compiler use vector registers; the tree in a lane costs no more
 //! operations than a running sum, which would leave 2^20 tenths in f32 wrong by 1e-6 where this is exact.
 
+mod vectors;
+
+pub use vectors::Vectors;
+pub(crate) use vectors::vectors;
+
+use crate::element::Number;
 use crate::simd::{prefetch, widest};
 
 /// The number of elements reduced by lanes before the pairwise tree takes over.
@@ -24,6 +30,122 @@ pub const MAX_LANES: usize = 64;
 pub trait Lanes: Copy + Send {
     /// The number of lanes: [`MAX_LANES`] or half of it.
     const LANES: usize = MAX_LANES;
+}
+
+/// How elements are combined, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fold {
+    /// Sum; 0 of nothing.
+    Sum,
+    /// Product; 1 of nothing.
+    Product,
+    /// IEEE maximum; the least value of nothing.
+    Max,
+    /// IEEE minimum; the greatest value of nothing.
+    Min,
+}
+
+/// How elements become accumulators, and two accumulators one: associative, but for rounding.
+pub(crate) trait Combine<T: Copy, A: Lanes>: Sync {
+    /// The accumulator of element `x` at a position among the reduced ones.
+    fn lift(&self, x: T, position: usize) -> A;
+
+    fn combine(&self, a: A, b: A) -> A;
+
+    /// Reduces every `len` elements, at most a chunk, to one of `dst`; the last may be fewer. The first element of each has
+    /// position `base`. `rows` is working memory.
+    fn chunks(&self, dst: &mut [A], x: &[T], len: usize, from: Place, base: usize, rows: &mut Counter<A>) {
+        for (y, x) in dst.iter_mut().zip(x.chunks(len)) {
+            *y = fold_chunk(self, x, from, base, rows);
+        }
+    }
+
+    /// `chunks` of one.
+    fn chunk(&self, x: &[T], from: Place, base: usize, rows: &mut Counter<A>) -> A {
+        let mut y = [self.lift(x[0], base)];
+        self.chunks(&mut y, x, x.len(), from, base, rows);
+        y[0]
+    }
+
+    /// The tree over eight elements, side by side; the position of the `r`-th is that of the first and `r` rows of lanes.
+    fn eight(&self, dst: &mut [A], x: [&[T]; 8], base: usize) {
+        widest(
+            #[inline(always)]
+            move || {
+                let x = x.map(|x| &x[..dst.len()]);
+                for (c, y) in dst.iter_mut().enumerate() {
+                    *y = eight(|r| self.lift(x[r][c], base + r * A::LANES), |a, b| self.combine(a, b));
+                }
+            },
+        );
+    }
+
+    /// `low[l] ∘= high[l]`.
+    fn join(&self, low: &mut [A], high: &[A]) {
+        widest(
+            #[inline(always)]
+            move || low.iter_mut().zip(high).for_each(|(a, &b)| *a = self.combine(*a, b)),
+        );
+    }
+
+    /// Appends the reductions of columns, if there is a better way than by rows of lanes: elements `starts[i] + c` for every
+    /// `c < width`, the `i`-th at position `base + i`.
+    fn columns(&self, _dst: &mut Vec<A>, _data: &[T], _starts: &[usize], _width: usize, _base: usize) -> bool {
+        false
+    }
+}
+
+/// Any functions.
+pub(crate) struct General<L, C>(pub(crate) L, pub(crate) C);
+
+impl<T: Copy, A: Lanes, L: Fn(T, usize) -> A + Sync, C: Fn(A, A) -> A + Sync> Combine<T, A> for General<L, C> {
+    #[inline(always)]
+    fn lift(&self, x: T, position: usize) -> A {
+        (self.0)(x, position)
+    }
+
+    #[inline(always)]
+    fn combine(&self, a: A, b: A) -> A {
+        (self.1)(a, b)
+    }
+}
+
+/// What has a name, and its function: by vectors, where there are any.
+pub(crate) struct Named<C>(pub(crate) Fold, pub(crate) C);
+
+impl<T: Number, C: Fn(T::Acc, T::Acc) -> T::Acc + Sync> Combine<T, T::Acc> for Named<C> {
+    #[inline(always)]
+    fn lift(&self, x: T, _: usize) -> T::Acc {
+        x.widen()
+    }
+
+    #[inline(always)]
+    fn combine(&self, a: T::Acc, b: T::Acc) -> T::Acc {
+        (self.1)(a, b)
+    }
+
+    fn chunks(&self, dst: &mut [T::Acc], x: &[T], len: usize, from: Place, _: usize, rows: &mut Counter<T::Acc>) {
+        if let Some(v) = T::vectors() {
+            return (v.chunks)(self.0, dst, x, len, from);
+        }
+        for (y, x) in dst.iter_mut().zip(x.chunks(len)) {
+            *y = fold_chunk(self, x, from, 0, rows);
+        }
+    }
+
+    fn eight(&self, dst: &mut [T::Acc], x: [&[T]; 8], base: usize) {
+        match T::vectors() {
+            Some(v) => (v.eight)(self.0, dst, x),
+            None => General(|x: T, _| x.widen(), &self.1).eight(dst, x, base),
+        }
+    }
+
+    fn join(&self, low: &mut [T::Acc], high: &[T::Acc]) {
+        match T::Acc::vectors() {
+            Some(v) => (v.join)(self.0, low, high),
+            None => General(|x: T, _| x.widen(), &self.1).join(low, high),
+        }
+    }
 }
 
 /// A chunk this short goes through a small buffer: setting up all lanes would cost more than the elements.
@@ -39,55 +161,49 @@ pub(crate) enum Place {
     Memory,
 }
 
-/// Reduces a non-empty chunk of elements whose first has position `base`. `rows` is working memory.
-pub(crate) fn fold_chunk<T: Copy, A: Lanes>(
+/// Reduces a non-empty chunk of elements whose first has position `base`, lane by lane. `rows` is working memory.
+fn fold_chunk<T: Copy, A: Lanes>(
+    how: &(impl Combine<T, A> + ?Sized),
     x: &[T],
     from: Place,
     base: usize,
     rows: &mut Counter<A>,
-    lift: &impl Fn(T, usize) -> A,
-    combine: &impl Fn(A, A) -> A,
 ) -> A {
     debug_assert!(!x.is_empty() && x.len() <= CHUNK);
     const { assert!(A::LANES == MAX_LANES || A::LANES == MAX_LANES / 2) };
     if x.len() <= SHORT {
-        return fold_row::<SHORT, T, A>(x, base, lift, combine);
+        return fold_row::<SHORT, T, A>(how, x, base);
     } else if x.len() <= A::LANES {
-        return fold_row::<MAX_LANES, T, A>(x, base, lift, combine);
+        return fold_row::<MAX_LANES, T, A>(how, x, base);
     }
     widest(
         #[inline(always)]
         move || match A::LANES {
-            MAX_LANES => fold_rows::<MAX_LANES, T, A>(x, from, base, rows, lift, combine),
-            _ => fold_rows::<{ MAX_LANES / 2 }, T, A>(x, from, base, rows, lift, combine),
+            MAX_LANES => fold_rows::<MAX_LANES, T, A>(how, x, from, base, rows),
+            _ => fold_rows::<{ MAX_LANES / 2 }, T, A>(how, x, from, base, rows),
         },
     )
 }
 
 /// [`fold_chunk`] for elements that fill at most one row.
-fn fold_row<const N: usize, T: Copy, A: Copy>(
-    x: &[T],
-    base: usize,
-    lift: &impl Fn(T, usize) -> A,
-    combine: &impl Fn(A, A) -> A,
-) -> A {
-    let mut lanes = [lift(x[0], base); N];
+fn fold_row<const N: usize, T: Copy, A: Lanes>(how: &(impl Combine<T, A> + ?Sized), x: &[T], base: usize) -> A {
+    let mut lanes = [how.lift(x[0], base); N];
     for (l, (a, &v)) in lanes.iter_mut().zip(x).enumerate() {
-        *a = lift(v, base + l);
+        *a = how.lift(v, base + l);
     }
-    halve(&mut lanes[..x.len()], combine)
+    halve(&mut lanes[..x.len()], &|a, b| how.combine(a, b))
 }
 
 /// [`fold_chunk`] for more than one row, with the lanes as a constant.
 #[inline(always)]
-fn fold_rows<const L: usize, T: Copy, A: Copy>(
+fn fold_rows<const L: usize, T: Copy, A: Lanes>(
+    how: &(impl Combine<T, A> + ?Sized),
     x: &[T],
     from: Place,
     base: usize,
     rows: &mut Counter<A>,
-    lift: &impl Fn(T, usize) -> A,
-    combine: &impl Fn(A, A) -> A,
 ) -> A {
+    let (lift, combine) = (|x, at| how.lift(x, at), &|a, b| how.combine(a, b));
     rows.start(L);
     let (full, ragged) = x.as_chunks::<L>();
     let (blocks, rest) = full.as_chunks::<BLOCK>();
@@ -126,31 +242,30 @@ pub(crate) fn eight<A>(x: impl Fn(usize) -> A, combine: impl Fn(A, A) -> A) -> A
 
 /// Reduces all elements of a non-empty slice.
 pub(crate) fn fold_slice<T: Copy, A: Lanes>(
+    how: &impl Combine<T, A>,
     x: &[T],
     rows: &mut Counter<A>,
     chunks: &mut Counter<A>,
-    lift: &impl Fn(T, usize) -> A,
-    combine: &impl Fn(A, A) -> A,
 ) -> A {
     if x.len() <= CHUNK {
-        return fold_chunk(x, Place::Memory, 0, rows, lift, combine);
+        return how.chunk(x, Place::Memory, 0, rows);
     }
     chunks.start(1);
     for (c, x) in x.chunks(CHUNK).enumerate() {
-        chunks.partial.push(fold_chunk(x, Place::Memory, c * CHUNK, rows, lift, combine));
-        chunks.carry(c, combine);
+        chunks.partial.push(how.chunk(x, Place::Memory, c * CHUNK, rows));
+        chunks.carry(c, how);
     }
-    chunks.finish(combine)[0]
+    chunks.finish(how)[0]
 }
 
 /// [`fold_chunk`] for reductions side by side: `n` items, each a row with an element of every reduction. `one(to, i)`
 /// appends the `i`-th, and `eight(to, i)` the tree over that and the next seven of its lane.
 ///
 /// Lanes come in the order in which halving joins them, the bits of their numbers reversed, so few partial results wait.
-pub(crate) fn fold_columns<A: Lanes>(
+pub(crate) fn fold_columns<T: Copy, A: Lanes>(
+    how: &impl Combine<T, A>,
     n: usize,
     rows: &mut Counter<A>,
-    combine: &impl Fn(A, A) -> A,
     one: impl Fn(&mut Vec<A>, usize),
     eight: impl Fn(&mut Vec<A>, usize),
 ) {
@@ -164,17 +279,17 @@ pub(crate) fn fold_columns<A: Lanes>(
             let (before, count) = (rows.partial.len(), (n - lane).div_ceil(A::LANES));
             for block in 0..count / BLOCK {
                 eight(&mut rows.partial, lane + block * BLOCK * A::LANES);
-                rows.carry(block, combine);
+                rows.carry(block, how);
             }
             for (item, i) in (count - count % BLOCK..count).enumerate() {
                 one(&mut rows.partial, lane + i * A::LANES);
-                rows.carry(item, combine);
+                rows.carry(item, how);
             }
             while rows.partial.len() > before + rows.width {
-                rows.merge(combine);
+                rows.merge(how);
             }
         }
-        (0..k.trailing_ones() - missing).for_each(|_| rows.merge(combine));
+        (0..k.trailing_ones() - missing).for_each(|_| rows.merge(how));
     }
 }
 
@@ -185,20 +300,15 @@ fn halve<A: Copy>(lanes: &mut [A], combine: &impl Fn(A, A) -> A) -> A {
     let mut half = count.next_power_of_two() / 2;
     while half > 0 {
         let (low, high) = lanes.split_at_mut(half);
-        join(low, &high[..count - half], combine);
+        let high = &high[..count - half];
+        widest(
+            #[inline(always)]
+            move || low.iter_mut().zip(high).for_each(|(a, &b)| *a = combine(*a, b)),
+        );
         count = half;
         half /= 2;
     }
     lanes[0]
-}
-
-/// `low[l] ∘= high[l]`.
-#[inline(always)]
-fn join<A: Copy>(low: &mut [A], high: &[A], combine: &impl Fn(A, A) -> A) {
-    widest(
-        #[inline(always)]
-        move || low.iter_mut().zip(high).for_each(|(a, &b)| *a = combine(*a, b)),
-    );
 }
 
 /// The pairwise trees over items of `width` accumulators each: a binary counter whose digits are partial results.
@@ -214,14 +324,6 @@ impl<A: Copy> Counter<A> {
         Counter { width: 1, partial: Vec::new() }
     }
 
-    /// With room for the lanes of a chunk.
-    pub(crate) fn with_room() -> Self
-    where
-        A: Lanes,
-    {
-        Counter { width: 1, partial: Vec::with_capacity(12 * A::LANES) }
-    }
-
     /// Forgets everything.
     pub(crate) fn start(&mut self, width: usize) {
         self.width = width;
@@ -231,17 +333,23 @@ impl<A: Copy> Counter<A> {
     /// The item just pushed was the `item`-th, counted from 0: joins it with the items before it that have a partner
     /// now.
     #[inline(always)]
-    pub(crate) fn carry(&mut self, item: usize, combine: &impl Fn(A, A) -> A) {
+    pub(crate) fn carry<T: Copy>(&mut self, item: usize, how: &impl Combine<T, A>)
+    where
+        A: Lanes,
+    {
         for _ in 0..item.trailing_ones() {
-            self.merge(combine);
+            self.merge(how);
         }
     }
 
     /// The results. At least one item was pushed.
     #[inline(always)]
-    pub(crate) fn finish(&mut self, combine: &impl Fn(A, A) -> A) -> &mut [A] {
+    pub(crate) fn finish<T: Copy>(&mut self, how: &impl Combine<T, A>) -> &mut [A]
+    where
+        A: Lanes,
+    {
         while self.partial.len() > self.width {
-            self.merge(combine);
+            self.merge(how);
         }
         &mut self.partial
     }
@@ -264,10 +372,19 @@ impl<A: Copy> Counter<A> {
 
     /// Combines the last two partial results.
     #[inline(always)]
-    pub(crate) fn merge(&mut self, combine: &impl Fn(A, A) -> A) {
+    pub(crate) fn merge<T: Copy>(&mut self, how: &impl Combine<T, A>)
+    where
+        A: Lanes,
+    {
         let last = self.partial.len() - self.width;
         let (low, high) = self.partial.split_at_mut(last);
-        join(&mut low[last - self.width..], high, combine);
+        let low = &mut low[last - self.width..];
+        // One accumulator each: a call would cost more.
+        if let ([a], [b]) = (&mut *low, &*high) {
+            *a = how.combine(*a, *b)
+        } else {
+            how.join(low, high)
+        }
         self.partial.truncate(last);
     }
 }

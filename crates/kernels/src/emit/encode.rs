@@ -207,6 +207,16 @@ impl Assembler {
         self.operand(reg & 7, rm, 1, false);
     }
 
+    /// Asks for the line at a place, whatever lies there, into the second cache.
+    pub(super) fn prefetch(&mut self, at: Memory) {
+        let high = match at.base {
+            Base::At(r) | Base::Element(r, _) => r >> 3,
+            Base::Pool => 0,
+        };
+        self.bytes(&[0x40 | high, 0x0f, 0x18]);
+        self.operand(2, Operand::Memory(at), 1, false);
+    }
+
     /// `to = [base + disp]`
     pub(super) fn load(&mut self, to: Gpr, base: Gpr, disp: i32) {
         self.general(0x8b, to, Operand::Memory(Memory { base: Base::At(base), disp, broadcast: false }));

@@ -104,6 +104,8 @@ pub(super) struct Plan<'a> {
     first: Vec<u32>,
     /// Registers of the table's first addresses.
     pointers: Vec<Gpr>,
+    /// Elements from what is read of each input to what is asked for, or 0.
+    ahead: Vec<usize>,
     /// All bits set, and 1 in every byte.
     ones: Memory,
     byte_ones: Memory,
@@ -175,7 +177,12 @@ fn items(program: &Program, homed: impl Fn(Id) -> bool) -> Vec<Item> {
 }
 
 /// Machine code, and how many elements its vectors have; `None` if there is no way to write it.
-pub(super) fn compile(program: &Program, wide: bool, splat: impl Fn(usize) -> bool) -> Option<(Vec<u8>, usize)> {
+pub(super) fn compile(
+    program: &Program,
+    wide: bool,
+    splat: impl Fn(usize) -> bool,
+    ahead: impl Fn(usize) -> usize,
+) -> Option<(Vec<u8>, usize)> {
     let lane = program.lane().filter(|_| program.ops.len() <= MOST_OPS)?;
     let target = Target { wide, lane };
     // Bytes of truth values need instructions of AVX-512.
@@ -187,7 +194,8 @@ pub(super) fn compile(program: &Program, wide: bool, splat: impl Fn(usize) -> bo
     let mut frame = Frame::default();
     let (home, splats) = homes(program, target, &mut asm, &mut frame, &splat);
     let items = items(program, |id| home[id as usize].is_some());
-    let plan = Plan::new(program, target, items, home, &mut asm);
+    let mut plan = Plan::new(program, target, items, home, &mut asm);
+    plan.ahead = (0..program.inputs.len()).map(ahead).collect();
 
     let (vectors, truths) = pressure(&plan);
     let fits = |&u: &usize| {
@@ -323,7 +331,8 @@ impl<'a> Plan<'a> {
         let byte_ones = pool(if target.wide { asm.constant(&[1; 16]) } else { 0 });
         let table = program.inputs.len() + program.outputs.len();
         let pointers = POINTERS[..table.min(POINTERS.len())].to_vec();
-        Plan { program, target, items, home, reads, first, pointers, ones, byte_ones }
+        let ahead = vec![0; program.inputs.len()];
+        Plan { program, target, items, home, reads, first, pointers, ahead, ones, byte_ones }
     }
 
     /// Registers that belong to the caller.
@@ -511,6 +520,10 @@ impl Block<'_, '_> {
             match self.single {
                 true => target.load(asm, false, d, Memory { broadcast: true, ..from }),
                 false => asm.vector(self.elements(true), target.float(0x10), d, 0, Operand::Memory(from), None),
+            }
+            let ahead = self.registers.plan.ahead[k] * target.lane;
+            if ahead > 0 {
+                asm.prefetch(Memory { disp: from.disp + ahead as i32, ..from });
             }
             return self.registers.define(id, d);
         }

@@ -35,10 +35,14 @@ pub(crate) struct Emitted {
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 impl Emitted {
-    /// Compiles a program; `splat` says of which inputs there is one element for all. `None` if there is no way, or no
-    /// memory that may be executed.
-    pub(crate) fn compile(program: &Program, splat: impl Fn(usize) -> bool) -> Option<Emitted> {
-        let (bytes, lanes) = lower::compile(program, program.wide, splat)?;
+    /// Compiles a program; `splat` says of which inputs there is one element for all, `ahead` from how many elements on each
+    /// is asked for, beside the one that is read, or 0. `None` if there is no way, or no memory that may be executed.
+    pub(crate) fn compile(
+        program: &Program,
+        splat: impl Fn(usize) -> bool,
+        ahead: impl Fn(usize) -> usize,
+    ) -> Option<Emitted> {
+        let (bytes, lanes) = lower::compile(program, program.wide, splat, ahead)?;
         Some(Emitted { code: memory::Code::new(&bytes)?, lanes, masked: program.wide })
     }
 
@@ -113,7 +117,7 @@ impl Looped {
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
 impl Emitted {
-    pub(crate) fn compile(_: &Program, _: impl Fn(usize) -> bool) -> Option<Emitted> {
+    pub(crate) fn compile(_: &Program, _: impl Fn(usize) -> bool, _: impl Fn(usize) -> usize) -> Option<Emitted> {
         None
     }
 

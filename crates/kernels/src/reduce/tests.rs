@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::copy::copy_into;
-use crate::testing::{Owned, Random, indices, layout, shape};
+use crate::testing::{Owned, Random, indices, layout, shape, tree};
 use half::{bf16, f16};
 use num_complex::Complex;
 
@@ -14,32 +14,6 @@ fn groups<T: Copy>(src: &Owned<T>, axes: &[usize]) -> Vec<Vec<T>> {
     let sum = |i: &[usize], j: &[usize]| i.iter().zip(j).map(|(i, j)| i + j).collect::<Vec<_>>();
     let reduced: Vec<_> = indices(&extents(true)).collect();
     indices(&extents(false)).map(|i| reduced.iter().map(|j| src.view().get(&sum(&i, j))).collect()).collect()
-}
-
-fn pairwise<A: Copy>(x: &[A], combine: &impl Fn(A, A) -> A) -> A {
-    if x.len() == 1 {
-        return x[0];
-    }
-    let (low, high) = x.split_at(x.len().next_power_of_two() / 2);
-    combine(pairwise(low, combine), pairwise(high, combine))
-}
-
-/// The tree of `tree.rs`, by its description.
-fn tree<A: Lanes>(x: &[A], combine: &impl Fn(A, A) -> A) -> A {
-    let chunk = |x: &[A]| {
-        let lane = |l: usize| pairwise(&x[l..].iter().copied().step_by(A::LANES).collect::<Vec<_>>(), combine);
-        let mut lane: Vec<A> = (0..A::LANES.min(x.len())).map(lane).collect();
-        let mut half = A::LANES / 2;
-        while half > 0 {
-            for l in half..lane.len() {
-                lane[l - half] = combine(lane[l - half], lane[l]);
-            }
-            lane.truncate(half);
-            half /= 2;
-        }
-        lane[0]
-    };
-    pairwise(&x.chunks(CHUNK).map(chunk).collect::<Vec<_>>(), combine)
 }
 
 fn axes(random: &mut Random, rank: usize) -> Vec<usize> {
@@ -138,11 +112,12 @@ fn pieces_reduce_as_rows_do() {
                 }
                 let shape = [3, len];
                 let view = View::dense(&x, &shape);
-                let mut want = [[T::ZERO; 3]; 3];
+                let mut want = [[T::ZERO; 3]; 4];
                 sum(&mut want[0], view, &[1], false);
                 max(&mut want[1], view, &[1]);
                 min(&mut want[2], view, &[1]);
-                for (fold, want) in [Fold::Sum, Fold::Max, Fold::Min].into_iter().zip(want) {
+                prod(&mut want[3], view, &[1]);
+                for (fold, want) in [Fold::Sum, Fold::Max, Fold::Min, Fold::Product].into_iter().zip(want) {
                     let mut got = [T::ZERO; 3];
                     fold.pieces(&mut got, &x, len);
                     assert_eq!(got.map(&bits), want.map(&bits), "{fold:?} of {len}");
@@ -191,6 +166,45 @@ fn small_floats_accumulate_in_f32_and_integers_wrap() {
     assert_eq!(y, [44]);
     prod(&mut y, View::splat(&3, &[6]), &[0]);
     assert_eq!(y, [217]);
+}
+
+#[test]
+fn extrema_over_columns_and_long_rows() {
+    let mut random = Random(9);
+    let special = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 0.0, -0.0];
+    for (rows, columns) in [(1, 70), (63, 5), (64, 33), (65, 17), (1000, 40), (1023, 4), (9000, 7)] {
+        for kinds in [0, 2, 4, 5] {
+            let value = |r: &mut Random| match r.below(30) {
+                0 if kinds > 0 => special[5 - 1 - r.below(kinds)],
+                _ => -(r.below(1000) as f32) / 16.0,
+            };
+            let x: Vec<f32> = (0..rows * columns).map(|_| value(&mut random)).collect();
+            let whole: Vec<i32> = x.iter().map(|&x| x as i32).collect();
+            let shape = [rows, columns];
+            let column = |c: usize| x[c..].iter().copied().step_by(columns);
+            let bits = |x: f32| if x.is_nan() { 1 } else { x.to_bits() };
+            let (mut most, mut least, mut product) = (vec![7.0; columns], vec![7.0; columns], vec![7.0; columns]);
+            max(&mut most, View::dense(&x, &shape), &[0]);
+            min(&mut least, View::dense(&x, &shape), &[0]);
+            prod(&mut product, View::dense(&x, &shape), &[0]);
+            let (mut at, mut first) = (vec![7u32; columns], vec![7u32; columns]);
+            argmax(&mut at, View::dense(&x, &shape), &[0]);
+            argmin(&mut first, View::dense(&whole, &shape), &[0]);
+            for c in 0..columns {
+                let all: Vec<f32> = column(c).collect();
+                assert_eq!(bits(most[c]), bits(tree(&all, &Ordered::maximum)));
+                assert_eq!(bits(least[c]), bits(tree(&all, &Ordered::minimum)));
+                assert_eq!(bits(product[c]), bits(tree(&all, &|a, b| a * b)));
+                let is_best = |x: &f32| *x == most[c] || x.is_nan();
+                assert_eq!(Some(at[c] as usize), all.iter().position(is_best));
+                let least = all.iter().map(|&x| x as i32).min().unwrap();
+                assert_eq!(Some(first[c] as usize), all.iter().position(|&x| x as i32 == least));
+                let mut y = [7i64];
+                argmax(&mut y, View::dense(&all, &[rows]), &[0]);
+                assert_eq!(y[0], i64::from(at[c]));
+            }
+        }
+    }
 }
 
 #[test]

@@ -17,8 +17,30 @@ pub struct Laid {
     pub(super) layouts: SmallVec<[Layout; 4]>,
     /// Rows that code takes one by one.
     pub(super) rows: Option<Rows>,
-    /// A bit for every input that is one element for all, or for every row.
+    /// What code is compiled for.
+    pub(super) how: How,
+}
+
+/// What code is compiled for: a bit for every input.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct How {
+    /// It is one element for all, or for every row.
     pub(super) splats: u64,
+    /// What lies [`AHEAD`] is asked for.
+    pub(super) ahead: u64,
+}
+
+/// Elements from those that are read to those that are asked for, where more is to come ([`Laid::reading_ahead`]).
+pub const AHEAD: usize = 1 << 14;
+
+impl Laid {
+    /// Code asks for what comes [`AHEAD`] in these inputs, where they are row-major: for inputs in memory that another loop is
+    /// about to read first, while this one, which finds its elements in a cache, leaves memory idle.
+    pub fn reading_ahead(mut self, inputs: impl Iterator<Item = usize>) -> Laid {
+        let dense = |k: &usize| *k < 64 && matches!(self.layouts.get(*k), Some(Layout::Dense));
+        self.how.ahead = inputs.filter(dense).fold(0, |bits, k| bits | 1 << k);
+        self
+    }
 }
 
 enum Definition {

@@ -6,7 +6,7 @@
 
 use super::Body;
 use super::TILE_BYTES;
-use super::body::{Laid, Line};
+use super::body::{AHEAD, How, Laid, Line};
 use super::pack::{Layout, fill};
 use crate::emit::{Emitted, Id, Program, Recording};
 use crate::environment::chosen;
@@ -63,7 +63,7 @@ pub(super) fn is_wanted() -> bool {
     Engine::chosen() != Engine::Interpreter
 }
 
-/// The code of a body, by which inputs are one element for all: compiled when first wanted, kept as long as the body.
+/// The code of a body, by what it is compiled for: compiled when first wanted, kept as long as the body.
 #[derive(Default)]
 pub(super) struct Variants {
     first: Link,
@@ -73,7 +73,7 @@ pub(super) struct Variants {
 type Link = OnceLock<Box<Variant>>;
 
 struct Variant {
-    splats: u64,
+    how: How,
     code: Option<Emitted>,
     next: Link,
 }
@@ -93,11 +93,11 @@ impl Body {
         if engine == Engine::Interpreter || laid.layouts.len() > MOST_INPUTS {
             return None;
         }
-        let splats = laid.splats;
+        let how = laid.how;
         let mut link = &self.emitted.first;
         loop {
             match link.get() {
-                Some(v) if v.splats == splats => return v.code.as_ref(),
+                Some(v) if v.how == how => return v.code.as_ref(),
                 Some(v) => link = &v.next,
                 None => {
                     // One kernel over memory that needs no packing is as good as code.
@@ -110,8 +110,8 @@ impl Body {
                     }
                     // Another thread may put another variant here.
                     link.get_or_init(|| {
-                        let code = self.compile(Level::chosen(), splats);
-                        Box::new(Variant { splats, code, next: OnceLock::new() })
+                        let code = self.compile(Level::chosen(), how);
+                        Box::new(Variant { how, code, next: OnceLock::new() })
                     });
                 }
             }
@@ -129,7 +129,7 @@ impl Body {
             Layout::Dense => false,
         };
         let splats = layouts.iter().enumerate().take(MOST_INPUTS).fold(0, |bits, x| bits | u64::from(one(x)) << x.0);
-        Laid { layouts, rows, splats }
+        Laid { layouts, rows, how: How { splats, ahead: 0 } }
     }
 
     /// The rows of inputs that lie so, if code should take them one by one: a row fills vectors, or is long.
@@ -154,8 +154,9 @@ impl Body {
     }
 
     /// The code for a level.
-    fn compile(&self, level: Level, splats: u64) -> Option<Emitted> {
-        Emitted::compile(&self.program(level == Level::Avx512, false)?, |k| splats >> k & 1 == 1)
+    fn compile(&self, level: Level, how: How) -> Option<Emitted> {
+        let ahead = |k: usize| if how.ahead >> k & 1 == 1 { AHEAD } else { 0 };
+        Emitted::compile(&self.program(level == Level::Avx512, false)?, |k| how.splats >> k & 1 == 1, ahead)
     }
 
     /// What the body computes for one element, if that can be said; `gradual` for numbers of which many are subnormal.
@@ -198,7 +199,7 @@ impl Body {
             /// Tiles of packed inputs.
             static PACKED: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
         }
-        let Laid { layouts, rows, splats } = laid;
+        let Laid { layouts, rows, how: How { splats, .. } } = laid;
         let packed = |k: usize| match layouts[k] {
             Layout::Dense => false,
             Layout::Splat => splats >> k & 1 == 0,
@@ -300,7 +301,7 @@ impl Body {
         mut now: SmallVec<[*mut u8; 16]>,
         mut done: usize,
     ) {
-        let (splats, n) = (laid.splats, row.len());
+        let (splats, n) = (laid.how.splats, row.len());
         self.advance(&mut now, splats, done);
         loop {
             let left = n - done;

@@ -35,7 +35,7 @@ pub(crate) trait Function2 {
     }
 }
 
-/// Runs `step` on vectors; the last one may be a part, with ones behind it, so that no function finds anything rare there.
+/// Runs `step` on vectors: it must be inlined, or it is not compiled for the instruction set; the last one may be a part, with ones behind it, so that no function finds anything rare there.
 ///
 /// # Safety
 /// `y` and all of `x` are valid for `n` elements; `y` may be one of `x`, else they do not overlap.
@@ -49,7 +49,7 @@ unsafe fn each<W: V, const K: usize>(n: usize, y: *mut W::E, x: [*const W::E; K]
             // No closure: it would not be compiled for the instruction set.
             let mut from = [W::splat(W::E::narrow(1.0)); K];
             for (v, x) in from.iter_mut().zip(x) {
-                *v = if rest < W::N { W::load_part(x.add(i), rest) } else { W::load(x.add(i)) };
+                *v = if rest < W::N { W::load_part(x.add(i), rest, W::E::narrow(1.0)) } else { W::load(x.add(i)) };
             }
             let to = step(from);
             if rest < W::N { to.store_part(y.add(i), rest) } else { to.store(y.add(i)) }
@@ -79,7 +79,9 @@ fn patched<W: V, const K: usize>(y: W, rare: Option<W::M>, x: [W; K], f: impl Fn
             unsafe {
                 y.store(out.as_mut_ptr());
                 W::select(m, W::splat(W::E::narrow(1.0)), W::splat(zero)).store(flags.as_mut_ptr());
-                x.iter().zip(&mut args).for_each(|(x, a)| x.store(a.as_mut_ptr()));
+                for (x, a) in x.iter().zip(&mut args) {
+                    x.store(a.as_mut_ptr());
+                }
             }
             lanes(&mut out[..W::N], &flags, &args, f);
             // SAFETY: as above.
@@ -95,9 +97,16 @@ fn patched<W: V, const K: usize>(y: W, rare: Option<W::M>, x: [W; K], f: impl Fn
 /// That of [`Run`].
 #[inline(always)]
 unsafe fn run1<W: V, F: Function1>(n: usize, y: *mut u8, x: [*const u8; 3]) {
-    let step = |[x]: [W; 1]| patched(F::eval(x), F::rare(x), [x], |[x]| F::scalar(x));
     // SAFETY: the caller's promise.
-    unsafe { each::<W, 1>(n, y.cast(), [x[0].cast()], step) }
+    unsafe {
+        each::<W, 1>(
+            n,
+            y.cast(),
+            [x[0].cast()],
+            #[inline(always)]
+            |[x]| patched(F::eval(x), F::rare(x), [x], |[x]| F::scalar(x)),
+        );
+    }
 }
 
 /// The kernel over one kind of vector.
@@ -106,9 +115,16 @@ unsafe fn run1<W: V, F: Function1>(n: usize, y: *mut u8, x: [*const u8; 3]) {
 /// That of [`Run`].
 #[inline(always)]
 unsafe fn run2<W: V, F: Function2>(n: usize, y: *mut u8, x: [*const u8; 3]) {
-    let step = |[a, b]: [W; 2]| patched(F::eval(a, b), F::rare(a, b), [a, b], |[a, b]| F::scalar(a, b));
     // SAFETY: the caller's promise.
-    unsafe { each::<W, 2>(n, y.cast(), [x[0].cast(), x[1].cast()], step) }
+    unsafe {
+        each::<W, 2>(
+            n,
+            y.cast(),
+            [x[0].cast(), x[1].cast()],
+            #[inline(always)]
+            |[a, b]| patched(F::eval(a, b), F::rare(a, b), [a, b], |[a, b]| F::scalar(a, b)),
+        );
+    }
 }
 
 /// What the function writes down.

@@ -483,7 +483,7 @@ pub(super) fn pow<W: V>(x: W, y: W) -> W {
 
 /// IEEE `maximum`: NaN wins, `+0 > -0`.
 #[inline(always)]
-pub(super) fn maximum<W: V>(a: W, b: W) -> W {
+pub(crate) fn maximum<W: V>(a: W, b: W) -> W {
     let y = W::select(a.lt(b), b, a);
     let y = W::select(a.eq(b), a.and(b), y);
     W::select(W::both(a.eq(a), b.eq(b)), y, a.add(b))
@@ -491,7 +491,7 @@ pub(super) fn maximum<W: V>(a: W, b: W) -> W {
 
 /// IEEE `minimum`: NaN wins, `-0 < +0`.
 #[inline(always)]
-pub(super) fn minimum<W: V>(a: W, b: W) -> W {
+pub(crate) fn minimum<W: V>(a: W, b: W) -> W {
     let y = W::select(a.lt(b), a, b);
     let y = W::select(a.eq(b), a.or(b), y);
     W::select(W::both(a.eq(a), b.eq(b)), y, a.add(b))

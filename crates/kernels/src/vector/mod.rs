@@ -14,7 +14,7 @@ mod tests;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub(crate) use math::scale;
+pub(crate) use math::{maximum, minimum, scale};
 use tables::Tables;
 
 /// A float with vectors of it for each level.
@@ -52,13 +52,13 @@ pub(crate) trait V: Copy {
     /// # Safety
     /// `p` is valid for writing `N` elements.
     unsafe fn store(self, p: *mut Self::E);
-    /// The first `n` elements, and ones in the other lanes.
+    /// The first `n` elements, and `rest` in the other lanes.
     ///
     /// # Safety
     /// `p` is valid for reading `n < N` elements.
     #[inline(always)]
-    unsafe fn load_part(p: *const Self::E, n: usize) -> Self {
-        let mut lanes = [Self::E::narrow(1.0); MOST];
+    unsafe fn load_part(p: *const Self::E, n: usize, rest: Self::E) -> Self {
+        let mut lanes = [rest; MOST];
         // SAFETY: the caller's promise, and there is room for a vector.
         unsafe {
             std::ptr::copy_nonoverlapping(p, lanes.as_mut_ptr(), n);
@@ -76,6 +76,24 @@ pub(crate) trait V: Copy {
         unsafe {
             self.store(lanes.as_mut_ptr());
             std::ptr::copy_nonoverlapping(lanes.as_ptr(), p, n);
+        }
+    }
+    /// The first lane.
+    #[inline(always)]
+    fn first(self) -> Self::E {
+        let mut lanes = [Self::E::narrow(0.0); MOST];
+        // SAFETY: there is room for a vector.
+        unsafe { self.store(lanes.as_mut_ptr()) };
+        lanes[0]
+    }
+    /// Lane `l` of the result is lane `l + H`, for `H` below `N` and `l` below `H`; the others are any lanes.
+    #[inline(always)]
+    fn rotate<const H: i32>(self) -> Self {
+        let mut lanes = [Self::E::narrow(0.0); 2 * MOST];
+        // SAFETY: there is room for two vectors.
+        unsafe {
+            self.store(lanes.as_mut_ptr());
+            Self::load(lanes.as_ptr().add(H as usize))
         }
     }
     fn splat(x: Self::E) -> Self;

@@ -66,13 +66,24 @@ impl V for Avx2<f32> {
         unsafe { _mm256_storeu_ps(p, self.float()) }
     }
     #[inline(always)]
-    unsafe fn load_part(p: *const f32, n: usize) -> Self {
+    unsafe fn load_part(p: *const f32, n: usize, rest: f32) -> Self {
         let part = unsafe { _mm256_maskload_ps(p, Self::first(n)) };
-        Self::select(unsafe { _mm256_castsi256_ps(Self::first(n)) }, Self::of(part), Self::splat(1.0))
+        Self::select(unsafe { _mm256_castsi256_ps(Self::first(n)) }, Self::of(part), Self::splat(rest))
     }
     #[inline(always)]
     unsafe fn store_part(self, p: *mut f32, n: usize) {
         unsafe { _mm256_maskstore_ps(p, Self::first(n), self.float()) }
+    }
+    #[inline(always)]
+    fn rotate<const H: i32>(self) -> Self {
+        let x = self.float();
+        Self::of(unsafe {
+            match H {
+                4 => _mm256_permute2f128_ps::<1>(x, x),
+                2 => _mm256_permute_ps::<0b1110>(x),
+                _ => _mm256_movehdup_ps(x),
+            }
+        })
     }
     #[inline(always)]
     fn splat(x: f32) -> Self {
@@ -163,13 +174,23 @@ impl V for Avx2<f64> {
         unsafe { _mm256_storeu_pd(p, self.float()) }
     }
     #[inline(always)]
-    unsafe fn load_part(p: *const f64, n: usize) -> Self {
+    unsafe fn load_part(p: *const f64, n: usize, rest: f64) -> Self {
         let part = unsafe { _mm256_maskload_pd(p, Self::first(n)) };
-        Self::select(unsafe { _mm256_castsi256_pd(Self::first(n)) }, Self::of(part), Self::splat(1.0))
+        Self::select(unsafe { _mm256_castsi256_pd(Self::first(n)) }, Self::of(part), Self::splat(rest))
     }
     #[inline(always)]
     unsafe fn store_part(self, p: *mut f64, n: usize) {
         unsafe { _mm256_maskstore_pd(p, Self::first(n), self.float()) }
+    }
+    #[inline(always)]
+    fn rotate<const H: i32>(self) -> Self {
+        let x = self.float();
+        Self::of(unsafe {
+            match H {
+                2 => _mm256_permute2f128_pd::<1>(x, x),
+                _ => _mm256_permute_pd::<1>(x),
+            }
+        })
     }
     #[inline(always)]
     fn splat(x: f64) -> Self {
@@ -255,12 +276,16 @@ impl V for Avx512<f32> {
         unsafe { _mm512_storeu_ps(p, self.float()) }
     }
     #[inline(always)]
-    unsafe fn load_part(p: *const f32, n: usize) -> Self {
-        Self::of(unsafe { _mm512_mask_loadu_ps(Self::splat(1.0).float(), (1 << n) - 1, p) })
+    unsafe fn load_part(p: *const f32, n: usize, rest: f32) -> Self {
+        Self::of(unsafe { _mm512_mask_loadu_ps(Self::splat(rest).float(), (1 << n) - 1, p) })
     }
     #[inline(always)]
     unsafe fn store_part(self, p: *mut f32, n: usize) {
         unsafe { _mm512_mask_storeu_ps(p, (1 << n) - 1, self.float()) }
+    }
+    #[inline(always)]
+    fn rotate<const H: i32>(self) -> Self {
+        Self(unsafe { _mm512_alignr_epi32::<H>(self.0, self.0) }, PhantomData)
     }
     #[inline(always)]
     fn splat(x: f32) -> Self {
@@ -347,12 +372,16 @@ impl V for Avx512<f64> {
         unsafe { _mm512_storeu_pd(p, self.float()) }
     }
     #[inline(always)]
-    unsafe fn load_part(p: *const f64, n: usize) -> Self {
-        Self::of(unsafe { _mm512_mask_loadu_pd(Self::splat(1.0).float(), (1 << n) - 1, p) })
+    unsafe fn load_part(p: *const f64, n: usize, rest: f64) -> Self {
+        Self::of(unsafe { _mm512_mask_loadu_pd(Self::splat(rest).float(), (1 << n) - 1, p) })
     }
     #[inline(always)]
     unsafe fn store_part(self, p: *mut f64, n: usize) {
         unsafe { _mm512_mask_storeu_pd(p, (1 << n) - 1, self.float()) }
+    }
+    #[inline(always)]
+    fn rotate<const H: i32>(self) -> Self {
+        Self(unsafe { _mm512_alignr_epi64::<H>(self.0, self.0) }, PhantomData)
     }
     #[inline(always)]
     fn splat(x: f64) -> Self {

@@ -1,46 +1,10 @@
 //! The two engines against each other, bit for bit, at both vector levels, on memory that ends where nothing may be read.
 
 use super::*;
-use crate::testing::Random;
+use crate::testing::{Guarded, Random};
 use crate::tile::kernels::{self, Arithmetic, Comparison};
 use crate::tile::{Builder, Float, Kernel, Value};
 use crate::vector::functions::{Binary, Unary};
-
-/// Memory between pages that may not be touched.
-struct Guarded {
-    page: *mut u8,
-    size: usize,
-}
-
-const PAGE: usize = 4096;
-
-impl Guarded {
-    fn new(size: usize) -> Guarded {
-        let size = size.next_multiple_of(PAGE);
-        // SAFETY: a fresh mapping, of which only the middle is opened.
-        unsafe {
-            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-            let all = libc::mmap(std::ptr::null_mut(), size + 2 * PAGE, libc::PROT_NONE, flags, -1, 0);
-            assert_ne!(all, libc::MAP_FAILED);
-            let page = all.cast::<u8>().add(PAGE);
-            assert_eq!(libc::mprotect(page.cast(), size, libc::PROT_READ | libc::PROT_WRITE), 0);
-            Guarded { page, size }
-        }
-    }
-
-    /// The last bytes, or the first.
-    fn bytes(&self, n: usize, at_end: bool) -> *mut u8 {
-        assert!(n <= self.size);
-        self.page.wrapping_add(if at_end { self.size - n } else { 0 })
-    }
-}
-
-impl Drop for Guarded {
-    fn drop(&mut self) {
-        // SAFETY: the whole mapping; nothing points into it any more.
-        unsafe { libc::munmap(self.page.sub(PAGE).cast(), self.size + 2 * PAGE) };
-    }
-}
 
 const LEVELS: [Level; 2] = [Level::Avx2, Level::Avx512];
 
@@ -206,18 +170,19 @@ fn compare<T: Number>(body: &Body, kinds: &[Vec<bool>; 2], n: usize, level: Leve
         strides.push(stride.map(|s| s as isize));
     }
     let sources: Vec<*const u8> = first.iter().map(|x| x.cast_const()).collect();
-    let laid = body.lay(&shape, strides.iter().map(|s| &s[..]), level);
+    // What is asked for ahead lies where nothing may be read.
+    let laid = body.lay(&shape, strides.iter().map(|s| &s[..]), level).reading_ahead(0..random.below(3));
     let from = random.below(n + 1) / 2;
     let range = from..n - random.below(n - from + 1) / 2;
     let count = range.len();
     if count == 0 {
-        return body.compile(level, laid.splats).is_some();
+        return body.compile(level, laid.how).is_some();
     }
     let mut want: Vec<Vec<u8>> = kinds[1].iter().map(|&t| vec![0xaa; count * size(t)]).collect();
     let places: Vec<*mut u8> = want.iter_mut().map(|w| w.as_mut_ptr()).collect();
     // SAFETY: inputs and outputs are as large as the shape and the range say.
     unsafe { body.interpret(&laid.layouts, range.clone(), &sources, &places) };
-    let Some(code) = body.compile(level, laid.splats) else { return false };
+    let Some(code) = body.compile(level, laid.how) else { return false };
     // Outputs of their own, or one over an input.
     let (mut outputs, mut over) = (Vec::new(), false);
     for (k, &truth) in kinds[1].iter().enumerate() {

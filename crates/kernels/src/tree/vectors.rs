@@ -1,0 +1,399 @@
+//! The tree over floats by the vectors of each level: a row of lanes is four vectors, or eight.
+//!
+//! Where a row of lanes ends early, the identity stands for what is not there. It changes no bit of what it meets: `-0` in
+//! sums, 1 in products, the infinity that loses in extrema.
+//!
+//! Extrema come out the same in any order, so vectors keep what wins by a comparison. That sees neither NaN, which is looked for
+//! beside it, nor which of two zeros is the greater: such chunks go through the tree.
+
+use super::{BLOCK, CHUNK, Fold, Lanes, Place};
+use crate::element::{Number, Ordered};
+use crate::simd::{Level, prefetch};
+use crate::vector::{Float, V, maximum, minimum};
+use std::mem::MaybeUninit;
+
+/// What vectors do with slices of floats, or of what is lifted from them.
+pub struct Vectors<T, A> {
+    /// Reduces every so many elements, at most a chunk, to one result each; the last may be fewer.
+    pub(crate) chunks: fn(Fold, &mut [A], &[T], usize, Place),
+    /// The tree over eight elements, side by side.
+    pub(crate) eight: fn(Fold, &mut [A], [&[T]; 8]),
+    /// `low[l] ∘= high[l]`.
+    pub(crate) join: fn(Fold, &mut [A], &[A]),
+}
+
+/// The vectors of a float.
+pub(crate) fn vectors<E: Float + Ordered + Lanes>() -> Vectors<E, E> {
+    Vectors {
+        chunks: |how, dst, x, len, from| dispatch(Level::chosen(), how, Chunks { dst, x, len, from }),
+        eight: |how, dst, x| dispatch(Level::chosen(), how, Eight { x: x.map(|x| &x[..dst.len()]), dst }),
+        join: |how, low, high| dispatch(Level::chosen(), how, Join { low, high }),
+    }
+}
+
+/// A way to combine vectors.
+trait Operation {
+    /// Lane by lane.
+    fn join<W: V>(a: W, b: W) -> W;
+    fn identity<E: Float + Ordered>() -> E;
+    /// The result for a chunk, if there is a quicker way than the tree.
+    #[inline(always)]
+    fn quickly<W: V<E: Ordered>>(_: &[W::E]) -> Option<W::E> {
+        None
+    }
+}
+
+struct Sum;
+struct Product;
+struct Max;
+struct Min;
+
+impl Operation for Sum {
+    #[inline(always)]
+    fn join<W: V>(a: W, b: W) -> W {
+        a.add(b)
+    }
+    #[inline(always)]
+    fn identity<E: Float + Ordered>() -> E {
+        E::SIGN
+    }
+}
+
+impl Operation for Product {
+    #[inline(always)]
+    fn join<W: V>(a: W, b: W) -> W {
+        a.mul(b)
+    }
+    #[inline(always)]
+    fn identity<E: Float + Ordered>() -> E {
+        E::ONE
+    }
+}
+
+impl Operation for Max {
+    #[inline(always)]
+    fn join<W: V>(a: W, b: W) -> W {
+        maximum(a, b)
+    }
+    #[inline(always)]
+    fn identity<E: Float + Ordered>() -> E {
+        E::LOWEST
+    }
+    #[inline(always)]
+    fn quickly<W: V<E: Ordered>>(x: &[W::E]) -> Option<W::E> {
+        extremum::<W, true>(x)
+    }
+}
+
+impl Operation for Min {
+    #[inline(always)]
+    fn join<W: V>(a: W, b: W) -> W {
+        minimum(a, b)
+    }
+    #[inline(always)]
+    fn identity<E: Float + Ordered>() -> E {
+        E::HIGHEST
+    }
+    #[inline(always)]
+    fn quickly<W: V<E: Ordered>>(x: &[W::E]) -> Option<W::E> {
+        extremum::<W, false>(x)
+    }
+}
+
+/// What is done with the vectors of some level.
+trait Job<E: Float + Ordered + Lanes> {
+    fn run<W: V<E = E>, O: Operation>(self);
+}
+
+fn dispatch<E: Float + Ordered + Lanes, J: Job<E>>(level: Level, how: Fold, job: J) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2,fma")]
+        fn avx2<E: Float + Ordered + Lanes, J: Job<E>>(how: Fold, job: J) {
+            with::<E::Avx2, J>(how, job);
+        }
+        #[target_feature(enable = "avx2,fma,avx512f,avx512dq,avx512bw,avx512vl")]
+        fn avx512<E: Float + Ordered + Lanes, J: Job<E>>(how: Fold, job: J) {
+            with::<E::Avx512, J>(how, job);
+        }
+        match level {
+            Level::Portable => {}
+            // SAFETY: this machine has the features of its level.
+            Level::Avx2 => return unsafe { avx2(how, job) },
+            // SAFETY: as above.
+            Level::Avx512 => return unsafe { avx512(how, job) },
+        }
+    }
+    let _ = level;
+    with::<E::Portable, J>(how, job);
+}
+
+#[inline(always)]
+fn with<W: V<E: Ordered + Lanes>, J: Job<W::E>>(how: Fold, job: J) {
+    match how {
+        Fold::Sum => job.run::<W, Sum>(),
+        Fold::Product => job.run::<W, Product>(),
+        Fold::Max => job.run::<W, Max>(),
+        Fold::Min => job.run::<W, Min>(),
+    }
+}
+
+struct Chunks<'a, E> {
+    dst: &'a mut [E],
+    x: &'a [E],
+    len: usize,
+    from: Place,
+}
+
+impl<E: Float + Ordered + Lanes> Job<E> for Chunks<'_, E> {
+    #[inline(always)]
+    fn run<W: V<E = E>, O: Operation>(self) {
+        match E::LANES / W::N {
+            4 => self.by::<W, O, 4>(),
+            _ => self.by::<W, O, 8>(),
+        }
+    }
+}
+
+impl<E: Float + Ordered + Lanes> Chunks<'_, E> {
+    #[inline(always)]
+    fn by<W: V<E = E>, O: Operation, const K: usize>(self) {
+        for (y, x) in self.dst.iter_mut().zip(self.x.chunks(self.len)) {
+            *y = match O::quickly::<W>(x) {
+                Some(y) => y,
+                None => chunk::<W, O, K>(x, self.from),
+            };
+        }
+    }
+}
+
+/// A row of lanes.
+type Row<W, const K: usize> = [W; K];
+
+/// The digits of the binary counter: partial results of blocks, then of rows. No closures here and below: they would not be
+/// compiled for the instruction set.
+struct Waiting<W, const K: usize> {
+    /// At most five of blocks and three of rows.
+    rows: [MaybeUninit<Row<W, K>>; 8],
+    depth: usize,
+}
+
+impl<W: V, const K: usize> Waiting<W, K> {
+    /// The last partial result, joined with `v`.
+    #[inline(always)]
+    fn pop<O: Operation>(&mut self, v: Row<W, K>) -> Row<W, K> {
+        self.depth -= 1;
+        // SAFETY: those below `depth` have been written.
+        let low = unsafe { self.rows[self.depth].assume_init() };
+        join::<W, O, K>(low, v)
+    }
+
+    /// The `item`-th of its kind.
+    #[inline(always)]
+    fn push<O: Operation>(&mut self, item: usize, mut v: Row<W, K>) {
+        for _ in 0..item.trailing_ones() {
+            v = self.pop::<O>(v);
+        }
+        self.rows[self.depth].write(v);
+        self.depth += 1;
+    }
+}
+
+#[inline(always)]
+fn join<W: V, O: Operation, const K: usize>(mut a: Row<W, K>, b: Row<W, K>) -> Row<W, K> {
+    for (a, b) in a.iter_mut().zip(b) {
+        *a = O::join(*a, b);
+    }
+    a
+}
+
+/// The tree over eight vectors.
+///
+/// # Safety
+/// Each pointer is valid for reading a vector.
+#[inline(always)]
+unsafe fn eight<W: V, O: Operation>(p: [*const W::E; 8]) -> W {
+    let mut v = [W::splat(<W::E as Float>::narrow(0.0)); 8];
+    for (v, p) in v.iter_mut().zip(p) {
+        // SAFETY: the caller's promise.
+        *v = unsafe { W::load(p) };
+    }
+    tree::<W, O>(v)
+}
+
+#[inline(always)]
+fn tree<W: V, O: Operation>(v: [W; 8]) -> W {
+    let low = O::join(O::join(v[0], v[1]), O::join(v[2], v[3]));
+    O::join(low, O::join(O::join(v[4], v[5]), O::join(v[6], v[7])))
+}
+
+/// The first elements of a slice as a row of lanes.
+#[inline(always)]
+fn row<W: V<E: Ordered>, O: Operation, const K: usize>(x: &[W::E]) -> Row<W, K> {
+    let mut v = [W::splat(O::identity()); K];
+    for (k, v) in v.iter_mut().enumerate() {
+        let (at, left) = (x.as_ptr().wrapping_add(k * W::N), x.len().saturating_sub(k * W::N));
+        // SAFETY: so many elements are left.
+        unsafe {
+            if left >= W::N {
+                *v = W::load(at);
+            } else if left > 0 {
+                *v = W::load_part(at, left, O::identity());
+            }
+        }
+    }
+    v
+}
+
+/// The tree over a chunk, with `K` vectors in a row of lanes.
+#[inline(always)]
+fn chunk<W: V<E: Ordered + Lanes>, O: Operation, const K: usize>(x: &[W::E], from: Place) -> W::E {
+    let lanes = K * W::N;
+    debug_assert!(x.len() <= CHUNK && lanes == W::E::LANES);
+    let (rows, ragged) = (x.len() / lanes, x.len() % lanes);
+    let mut waiting = Waiting::<W, K> { rows: [const { MaybeUninit::uninit() }; 8], depth: 0 };
+    let blocks = rows / BLOCK;
+    for b in 0..blocks {
+        let block = &x[b * BLOCK * lanes..][..BLOCK * lanes];
+        if from == Place::Memory {
+            prefetch(block.as_ptr_range().end, size_of_val(block));
+        }
+        let mut v = [W::splat(O::identity()); K];
+        for (k, v) in v.iter_mut().enumerate() {
+            let mut at = [block.as_ptr(); 8];
+            for (r, at) in at.iter_mut().enumerate() {
+                *at = at.wrapping_add(r * lanes + k * W::N);
+            }
+            // SAFETY: these are the `k`-th vectors of the block's rows.
+            *v = unsafe { eight::<W, O>(at) };
+        }
+        waiting.push::<O>(b, v);
+    }
+    for r in blocks * BLOCK..rows {
+        waiting.push::<O>(r - blocks * BLOCK, row::<W, O, K>(&x[r * lanes..][..lanes]));
+    }
+    let mut v = row::<W, O, K>(&x[rows * lanes..]);
+    if rows > 0 && ragged == 0 {
+        waiting.depth -= 1;
+        // SAFETY: as in `pop`.
+        v = unsafe { waiting.rows[waiting.depth].assume_init() };
+    }
+    // What a ragged row has joins the item before it first, as every last item does.
+    while waiting.depth > 0 {
+        v = waiting.pop::<O>(v);
+    }
+    let mut half = K / 2;
+    while half > 0 {
+        for k in 0..half {
+            v[k] = O::join(v[k], v[k + half]);
+        }
+        half /= 2;
+    }
+    let mut w = v[0];
+    if W::N > 8 {
+        w = O::join(w, w.rotate::<8>());
+    }
+    if W::N > 4 {
+        w = O::join(w, w.rotate::<4>());
+    }
+    w = O::join(w, w.rotate::<2>());
+    O::join(w, w.rotate::<1>()).first()
+}
+
+/// What wins.
+#[inline(always)]
+fn better<W: V, const GREATEST: bool>(a: W, b: W) -> W {
+    W::select(if GREATEST { a.lt(b) } else { b.lt(a) }, b, a)
+}
+
+/// The greatest or least of four vectors of elements or more, unless it is a zero or there is NaN.
+#[inline(always)]
+fn extremum<W: V<E: Ordered>, const GREATEST: bool>(x: &[W::E]) -> Option<W::E> {
+    const K: usize = 4;
+    let step = K * W::N;
+    if x.len() < step {
+        return None;
+    }
+    let mut best = [W::splat(x[0]); K];
+    let mut ordered = [W::splat(W::E::ONE).eq(W::splat(W::E::ONE)); K];
+    let mut i = 0;
+    while i < x.len() {
+        // The last four vectors may have some elements again.
+        let at = i.min(x.len() - step);
+        for k in 0..K {
+            // SAFETY: `at + step` is at most the length.
+            let v = unsafe { W::load(x.as_ptr().add(at + k * W::N)) };
+            best[k] = better::<W, GREATEST>(best[k], v);
+            ordered[k] = W::both(ordered[k], v.eq(v));
+        }
+        i += step;
+    }
+    if W::any(W::not(W::both(W::both(ordered[0], ordered[1]), W::both(ordered[2], ordered[3])))) {
+        return None;
+    }
+    let low = better::<W, GREATEST>(best[0], best[1]);
+    let mut w = better::<W, GREATEST>(low, better::<W, GREATEST>(best[2], best[3]));
+    if W::N > 8 {
+        w = better::<W, GREATEST>(w, w.rotate::<8>());
+    }
+    if W::N > 4 {
+        w = better::<W, GREATEST>(w, w.rotate::<4>());
+    }
+    w = better::<W, GREATEST>(w, w.rotate::<2>());
+    let (best, zero) = (better::<W, GREATEST>(w, w.rotate::<1>()).first(), <W::E as Float>::narrow(0.0));
+    (best.less(zero) || zero.less(best)).then_some(best)
+}
+
+struct Eight<'a, E> {
+    dst: &'a mut [E],
+    /// As many elements each.
+    x: [&'a [E]; 8],
+}
+
+impl<E: Float + Ordered + Lanes> Job<E> for Eight<'_, E> {
+    #[inline(always)]
+    fn run<W: V<E = E>, O: Operation>(self) {
+        let (n, y, x) = (self.dst.len(), self.dst.as_mut_ptr(), self.x.map(<[E]>::as_ptr));
+        for c in (0..n - n % W::N).step_by(W::N) {
+            // SAFETY: a vector from `c` on is in every slice.
+            unsafe { eight::<W, O>(x.map(|x| x.wrapping_add(c))).store(y.add(c)) };
+        }
+        let (c, left) = (n - n % W::N, n % W::N);
+        if left > 0 {
+            let mut v = [W::splat(E::ONE); 8];
+            for (v, x) in v.iter_mut().zip(x) {
+                // SAFETY: so many elements are left in every slice.
+                *v = unsafe { W::load_part(x.add(c), left, E::ONE) };
+            }
+            // SAFETY: as above.
+            unsafe { tree::<W, O>(v).store_part(y.add(c), left) };
+        }
+    }
+}
+
+struct Join<'a, E> {
+    low: &'a mut [E],
+    high: &'a [E],
+}
+
+impl<E: Float + Ordered + Lanes> Job<E> for Join<'_, E> {
+    #[inline(always)]
+    fn run<W: V<E = E>, O: Operation>(self) {
+        let (n, y, x) = (self.low.len().min(self.high.len()), self.low.as_mut_ptr(), self.high.as_ptr());
+        for c in (0..n - n % W::N).step_by(W::N) {
+            // SAFETY: a vector from `c` on is in both slices.
+            unsafe { O::join(W::load(y.add(c)), W::load(x.add(c))).store(y.add(c)) };
+        }
+        let (c, left) = (n - n % W::N, n % W::N);
+        if left > 0 {
+            // SAFETY: so many elements are left in both slices.
+            unsafe {
+                let (a, b) = (W::load_part(y.add(c), left, E::ONE), W::load_part(x.add(c), left, E::ONE));
+                O::join(a, b).store_part(y.add(c), left);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
