@@ -1,7 +1,7 @@
 //! Which equations run together: elementwise ones of one shape, with the constants and repetitions that they read, and with
 //! the reductions of its last axes.
 //!
-//! A **space** is a shape with a number of last axes that make a row. It has equations of three parts: elementwise ones of the shape; sums
+//! A **space** is a shape with a number of last axes that make a row. It has equations of three parts: elementwise ones of the shape; sums, products
 //! and extrema over a row; elementwise ones on values of rows. A value of rows that is read along its row stays in the
 //! space, so softmax is one group.
 //!
@@ -231,13 +231,14 @@ impl<'f> Fusion<'f> {
         of == space && if a.makes() == b.reads() { dims.is_none() } else { b == Part::Element && along() }
     }
 
-    /// A sum or extremum over the last axes, and over how many.
+    /// A sum, product or extremum over the last axes, and over how many.
     fn over_rows(&self, e: &Eqn) -> Option<(Fold, usize)> {
         let (f, Op::Reduce(r)) = (self.f, &e.op) else { return None };
         let x = f.operands(e)[0];
         let of = f.ty(x);
         let fold = match r.op {
             Reduction::Sum if !r.stable && r.name() != "sum_to" => Fold::Sum,
+            Reduction::Prod => Fold::Product,
             Reduction::Max if !needs_check(f, e, std::slice::from_ref(of)) => Fold::Max,
             Reduction::Min if !needs_check(f, e, std::slice::from_ref(of)) => Fold::Min,
             _ => return None,

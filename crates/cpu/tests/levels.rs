@@ -2,7 +2,7 @@
 //! read once, so each choice runs in a process of its own. Fused they give the bits of their equations run one by one, and read anywhere in memory.
 
 use cotangent_core::check::random::{Case, graph};
-use cotangent_core::ops::{Comparison, entries};
+use cotangent_core::ops::{Comparison, Reduction, entries};
 use cotangent_core::rewrite::simplify;
 use cotangent_core::text::print_function;
 use cotangent_core::transform::{AdContext, Session, grad, vjp};
@@ -104,6 +104,48 @@ fn large() -> Vec<(Function, Vec<Array>)> {
     all
 }
 
+/// Reductions of rows of odd lengths, alone and with what is computed around them, over numbers that are special in some rows.
+fn rows() -> Vec<(Function, Vec<Array>)> {
+    let special = [0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
+    let floats: [fn(&dyn Emit, Val) -> Val; 5] = [
+        |cx, x| cx.softmax(x, 1),
+        |cx, x| cx.logsumexp(x, &[1]),
+        |cx, x| cx.layer_norm(x, None, None, &[1], 1e-5),
+        |cx, x| cx.reduce_sum(cx.exp(x), &[1]),
+        |cx, x| cx.reduce_sum(x, &[0]),
+    ];
+    let all: [fn(&dyn Emit, Val) -> Val; 4] = [
+        |cx, x| cx.reduce_sum(cx.mul(x, x), &[1]),
+        |cx, x| cx.sub(cx.max_or_least(cx.add(x, x), &[1]), cx.reduce_sum(x, &[1])),
+        |cx, x| cx.mul(cx.reduce(Reduction::Prod, x, &[1]), cx.reduce_sum(cx.add(x, x), &[1])),
+        |cx, x| cx.add(cx.max_or_least(x, &[0]), cx.neg(cx.max_or_least(cx.neg(x), &[0]))),
+    ];
+    let mut programs = Vec::new();
+    for (dtype, n) in [DType::F32, DType::F64, DType::I32]
+        .into_iter()
+        .flat_map(|t| [0, 1, 7, 63, 64, 65, 127, 1000, 1023, 8193].map(|n| (t, n)))
+    {
+        let value = |i: usize| match (i / n.max(1), i % 11) {
+            (row @ 1..=3, 0) => special[(i / 11 + row) % (1 + 2 * (row - 1))],
+            _ => ((i * 7919 % 1009) as f64 / 1009.0 - 0.7) * 4.0,
+        };
+        let (x, shape) = ((0..5 * n).map(value), vec![5, n]);
+        let x = match dtype {
+            DType::F32 => Array::from_vec(shape, x.map(|x| x as f32).collect::<Vec<f32>>()),
+            DType::F64 => Array::from_vec(shape, x.collect::<Vec<f64>>()),
+            _ => Array::from_vec(shape, x.map(|x| (x * 1e5) as i32).collect::<Vec<i32>>()),
+        };
+        let x = x.unwrap();
+        for body in floats.iter().filter(|_| dtype != DType::I32).chain(&all) {
+            let b = Builder::new("f", Session::default());
+            let p = b.param(Type::new(dtype, [5, n].as_slice()), None);
+            let y = body(&b, p);
+            programs.push((b.finish(&[y]).unwrap(), vec![x.clone()]));
+        }
+    }
+    programs
+}
+
 /// The results of a function's equations, run one by one.
 fn unfused(f: &Function, args: &[Array]) -> Vec<Array> {
     let (executor, mut values) = (Executor::new(), vec![None; f.len()]);
@@ -146,6 +188,18 @@ fn fused_gives_the_bits_of_the_equations_alone() {
     }
 }
 
+#[test]
+fn fused_rows_of_any_length_give_the_bits_of_the_equations_alone() {
+    for (f, args) in rows() {
+        let program = compile(&Arc::new(f.clone())).unwrap();
+        let want = hash(&unfused(&f, &args));
+        // The second run may be another engine's.
+        for _ in 0..2 {
+            assert_eq!(hash(&program.run(&args).unwrap()), want, "{}", print_function(&f));
+        }
+    }
+}
+
 fn everything() -> u64 {
     let (ad, mut hash) = (AdContext::default(), 0xcbf2_9ce4_8422_2325);
     for s in entries().into_iter().flat_map(|e| (e.samples)(e.name)) {
@@ -161,7 +215,7 @@ fn everything() -> u64 {
         }
         run(&mut hash, f, &args);
     }
-    for (f, args) in large() {
+    for (f, args) in large().into_iter().chain(rows()) {
         run(&mut hash, f, &args);
     }
     hash

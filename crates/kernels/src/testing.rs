@@ -116,16 +116,16 @@ pub fn tree<A: Lanes>(x: &[A], combine: &impl Fn(A, A) -> A) -> A {
 }
 
 /// Memory between pages that may not be touched.
-#[cfg(all(target_os = "linux", not(miri)))]
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub struct Guarded {
     page: *mut u8,
     size: usize,
 }
 
-#[cfg(all(target_os = "linux", not(miri)))]
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 const PAGE: usize = 4096;
 
-#[cfg(all(target_os = "linux", not(miri)))]
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 impl Guarded {
     pub fn new(size: usize) -> Guarded {
         let size = size.next_multiple_of(PAGE);
@@ -147,7 +147,7 @@ impl Guarded {
     }
 }
 
-#[cfg(all(target_os = "linux", not(miri)))]
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 impl Drop for Guarded {
     fn drop(&mut self) {
         // SAFETY: the whole mapping; nothing points into it any more.

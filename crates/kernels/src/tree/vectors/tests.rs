@@ -33,7 +33,7 @@ fn value<E: Float>(random: &mut Random, special: usize) -> E {
 
 /// A copy of some elements that ends, or begins, beside a page that may not be touched; calls `f` with it.
 fn guarded<E: Copy>(x: &[E], at_end: bool, f: impl FnOnce(&mut [E])) {
-    #[cfg(all(target_os = "linux", not(miri)))]
+    #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
     {
         let memory = crate::testing::Guarded::new(size_of_val(x).max(1));
         let at = memory.bytes(size_of_val(x), at_end).cast::<E>();
@@ -44,7 +44,7 @@ fn guarded<E: Copy>(x: &[E], at_end: bool, f: impl FnOnce(&mut [E])) {
         };
         f(copy);
     }
-    #[cfg(not(all(target_os = "linux", not(miri))))]
+    #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
     {
         let _ = at_end;
         f(&mut x.to_vec());
