@@ -5,13 +5,16 @@
 //! input in every run. Errors are norms of what the factors miss, by `n ε` and the norm of the matrix.
 
 use cotangent_kernels::gemm::gemm;
-use cotangent_kernels::linalg::{self, Triangle};
+use cotangent_kernels::linalg::{self, Shape, Triangle};
 use cotangent_kernels::parallel::with_threads;
 use cotangent_kernels::view::View;
+use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor as llt;
+use faer::linalg::evd::{self, ComputeEigenvectors};
 use faer::linalg::lu::partial_pivoting::factor as plu;
 use faer::linalg::qr::no_pivoting::factor as pqr;
+use faer::linalg::svd::{self, ComputeSvdVectors};
 use faer::linalg::{householder, triangular_solve as tri};
 use faer::{Conj, Mat, MatRef, Par};
 use std::time::{Duration, Instant};
@@ -162,6 +165,7 @@ fn all(n: usize) {
         );
     }
 
+    spectra(n, &a, &h);
     if argument(0).is_some() {
         return;
     }
@@ -194,8 +198,47 @@ fn all(n: usize) {
     );
 }
 
+/// Of a matrix, and of one that is symmetric.
+fn spectra(n: usize, a: &[f64], h: &[f64]) {
+    let shape = Shape { m: n, n, p: n, q: n };
+    let (fa, fh) = (Mat::from_fn(n, n, |i, j| a[i * n + j]), Mat::from_fn(n, n, |i, j| h[i * n + j]));
+    let (mut w, mut u, mut v) = (vec![0.0; n], vec![0.0; n * n], vec![0.0; n * n]);
+    let (mut d, mut fu, mut fv) = (Diag::<f64>::zeros(n), Mat::zeros(n, n), Mat::zeros(n, n));
+    let cube = (n * n * n) as f64;
+    for vectors in [true, false] {
+        let (name, operations) = if vectors { ("vectors", 9.0 * cube) } else { ("values", 4.0 / 3.0 * cube) };
+        let want = if vectors { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No };
+        let need = evd::self_adjoint_evd_scratch::<f64>(n, want, Par::Seq, Default::default());
+        let mut memory = MemBuffer::new(need);
+        report(
+            &format!("eigh {name} {n}"),
+            operations,
+            &mut || linalg::eigh(&mut w, vectors.then_some(&mut v), h, n, 0.61),
+            &mut || {
+                let (u, stack) = (vectors.then(|| fu.as_mut()), MemStack::new(&mut memory));
+                evd::self_adjoint_evd(fh.as_ref(), d.as_mut(), u, Par::Seq, stack, Default::default()).unwrap();
+            },
+        );
+        let (operations, want) = match vectors {
+            true => (22.0 * cube, ComputeSvdVectors::Full),
+            false => (8.0 / 3.0 * cube, ComputeSvdVectors::No),
+        };
+        let mut memory = MemBuffer::new(svd::svd_scratch::<f64>(n, n, want, want, Par::Seq, Default::default()));
+        report(
+            &format!("svd {name} {n}"),
+            operations,
+            &mut || linalg::svd(&mut w, vectors.then_some((&mut u[..], &mut v[..])), a, shape, 0.61),
+            &mut || {
+                let (u, v) = (vectors.then(|| fu.as_mut()), vectors.then(|| fv.as_mut()));
+                let stack = MemStack::new(&mut memory);
+                svd::svd(fa.as_ref(), d.as_mut(), u, v, Par::Seq, stack, Default::default()).unwrap();
+            },
+        );
+    }
+}
+
 fn main() {
     let asked = argument(1).map(|n| n.parse().expect("an extent"));
-    let extents = asked.map_or(vec![24, 32, 48, 64, 128, 256, 512, 1024], |n| vec![n]);
+    let extents = asked.map_or(vec![8, 24, 32, 48, 64, 128, 256, 512, 1024], |n| vec![n]);
     with_threads(1, || extents.into_iter().for_each(all));
 }

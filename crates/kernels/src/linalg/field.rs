@@ -1,7 +1,8 @@
 //! The element types of linear algebra: real and complex, in double precision. Single precision is computed in double and
 //! rounded once: half the code, and as exact as the type can hold.
 
-use super::{Triangle, cholesky, large, lu, qr, solve};
+use super::spectral::{singular, symmetric};
+use super::{Shape, Triangle, cholesky, large, lu, qr, solve};
 use crate::simd::Level;
 use faer::MatRef;
 use faer::linalg::solvers::Eigen;
@@ -60,6 +61,10 @@ pub trait Field:
     fn triangular_solve(b: &mut [Self], a: &[Self], rows: usize, columns: usize, how: Triangle);
     /// [`qr`](super::qr()) of a matrix that is finite and not empty.
     fn qr(q: &mut [Self], r: &mut [Self], a: &[Self], m: usize, n: usize, k: usize);
+    /// [`eigh`](super::eigh()) of a finite matrix, phases being any; `false`: no convergence.
+    fn eigh(w: &mut [f64], v: Option<&mut [Self]>, a: &[Self], n: usize) -> bool;
+    /// [`svd`](super::svd()) of a finite matrix that is not empty, phases being any; `false`: no convergence.
+    fn svd(s: &mut [f64], vectors: Option<(&mut [Self], &mut [Self])>, a: &[Self], shape: Shape) -> bool;
     /// Eigenvalues and eigenvectors of a square matrix; `None`: no convergence.
     fn eigen(a: &[Self], n: usize) -> Option<Pairs>;
 }
@@ -101,6 +106,12 @@ impl Field for f64 {
     }
     fn qr(q: &mut [f64], r: &mut [f64], a: &[f64], m: usize, n: usize, k: usize) {
         qr::qr(Level::chosen(), q, r, a, m, n, k);
+    }
+    fn eigh(w: &mut [f64], v: Option<&mut [f64]>, a: &[f64], n: usize) -> bool {
+        symmetric::eigh(Level::chosen(), w, v, a, n)
+    }
+    fn svd(s: &mut [f64], vectors: Option<(&mut [f64], &mut [f64])>, a: &[f64], shape: Shape) -> bool {
+        singular::svd(Level::chosen(), s, vectors, a, shape)
     }
     fn eigen(a: &[f64], n: usize) -> Option<Pairs> {
         unpack(Eigen::new_from_real(MatRef::from_row_major_slice(a, n, n)).ok()?, n)
@@ -145,6 +156,12 @@ impl Field for C {
     }
     fn qr(q: &mut [C], r: &mut [C], a: &[C], m: usize, n: usize, k: usize) {
         large::qr(q, r, a, m, n, k);
+    }
+    fn eigh(w: &mut [f64], v: Option<&mut [C]>, a: &[C], n: usize) -> bool {
+        large::eigh(w, v, a, n)
+    }
+    fn svd(s: &mut [f64], vectors: Option<(&mut [C], &mut [C])>, a: &[C], shape: Shape) -> bool {
+        large::svd(s, vectors, a, shape)
     }
     fn eigen(a: &[C], n: usize) -> Option<Pairs> {
         unpack(Eigen::new(MatRef::from_row_major_slice(a, n, n)).ok()?, n)

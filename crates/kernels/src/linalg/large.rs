@@ -1,12 +1,15 @@
 //! Factorisations by faer, on one thread: of complex matrices, and beside ours in tests.
 
-use super::{Field, Triangle, filled, tiled, write};
+use super::{Field, Shape, Triangle, filled, tiled, write};
+use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor as llt;
+use faer::linalg::evd::{self, ComputeEigenvectors};
 use faer::linalg::lu::partial_pivoting::factor as plu;
 use faer::linalg::solvers::Qr;
+use faer::linalg::svd::{self, ComputeSvdVectors};
 use faer::linalg::triangular_solve as tri;
-use faer::{Conj, MatMut, MatRef, Par};
+use faer::{Conj, Mat, MatMut, MatRef, Par};
 
 /// As [`super::cholesky`]; `false`: not positive definite.
 pub(super) fn cholesky<T: Field>(l: &mut [T], a: &[T], n: usize) -> bool {
@@ -70,4 +73,48 @@ pub(super) fn qr<T: Field>(q: &mut [T], r: &mut [T], a: &[T], m: usize, n: usize
         }
     }
     write(q, from.as_ref());
+}
+
+/// As [`super::eigh`], of finite numbers, phases being any; `false`: no convergence.
+pub(super) fn eigh<T: Field>(w: &mut [f64], v: Option<&mut [T]>, a: &[T], n: usize) -> bool {
+    let h = filled(n, n, |i, j| (a[i * n + j] + a[j * n + i].conjugate()).half());
+    let want = if v.is_some() { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No };
+    let mut s = Diag::<T>::zeros(n);
+    let mut u = v.is_some().then(|| Mat::<T>::zeros(n, n));
+    let mut buffer = MemBuffer::new(evd::self_adjoint_evd_scratch::<T>(n, want, Par::Seq, Default::default()));
+    let stack = MemStack::new(&mut buffer);
+    let columns = u.as_mut().map(|u| u.as_mut());
+    let done = evd::self_adjoint_evd(h.as_ref(), s.as_mut(), columns, Par::Seq, stack, Default::default());
+    let s = s.column_vector();
+    (0..n).for_each(|i| w[i] = s[i].re());
+    if let (Some(v), Some(u)) = (v, u) {
+        write(v, u.as_ref());
+    }
+    done.is_ok()
+}
+
+/// As [`super::svd`], of finite numbers, phases being any; `false`: no convergence.
+pub(super) fn svd<T: Field>(s: &mut [f64], vectors: Option<(&mut [T], &mut [T])>, a: &[T], shape: Shape) -> bool {
+    let Shape { m, n, p, q } = shape;
+    let k = m.min(n);
+    let kind = |have: usize| match (&vectors, have == k) {
+        (None, _) => ComputeSvdVectors::No,
+        (_, true) => ComputeSvdVectors::Thin,
+        _ => ComputeSvdVectors::Full,
+    };
+    let (left, right) = (kind(p), kind(q));
+    let mut d = Diag::<T>::zeros(k);
+    let (mut u, mut v) = (Mat::<T>::zeros(m, p), Mat::<T>::zeros(n, q));
+    let mut buffer = MemBuffer::new(svd::svd_scratch::<T>(m, n, left, right, Par::Seq, Default::default()));
+    let stack = MemStack::new(&mut buffer);
+    let both = if vectors.is_some() { (Some(u.as_mut()), Some(v.as_mut())) } else { (None, None) };
+    let a = filled(m, n, |i, j| a[i * n + j]);
+    let done = svd::svd(a.as_ref(), d.as_mut(), both.0, both.1, Par::Seq, stack, Default::default());
+    let d = d.column_vector();
+    (0..k).for_each(|i| s[i] = d[i].re());
+    if let Some((to_u, to_v)) = vectors {
+        write(to_u, u.as_ref());
+        tiled(q, n, |i, j| to_v[i * n + j] = v[(j, i)].conjugate());
+    }
+    done.is_ok()
 }

@@ -1,7 +1,7 @@
 //! Factorisations of one matrix: row-major slices in and out.
 //!
-//! Small matrices go through plain loops ([`small`]), larger real ones and QR through blocks and products, complex ones
-//! and spectra through `faer` on one thread ([`large`], [`spectral`]): which of them is decided by the extents alone, so bits
+//! Small matrices go through plain loops ([`small`]), larger real ones, QR and [`spectral`] decompositions of real ones
+//! through blocks and products, complex ones through `faer` on one thread ([`large`]): which of them is decided by the extents alone, so bits
 //! depend on nothing else. Signs and phases are then made those of the operations' meaning: eigenvectors and singular
 //! vectors by their anchor (the first component within a given part of the largest). A matrix that is not finite gives NaN.
 

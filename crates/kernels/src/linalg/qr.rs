@@ -50,7 +50,7 @@ pub(super) fn qr(level: Level, q: &mut [f64], r: &mut [f64], a: &[f64], m: usize
 }
 
 /// Reflections of rows from the diagonal of a panel on.
-struct Panel {
+pub(super) struct Panel {
     rows: usize,
     size: usize,
     /// Vᵀ, its rows `step` apart.
@@ -68,6 +68,13 @@ fn by_rows_mut(x: &mut [f64], from: usize, step: usize) -> Strided<*mut f64> {
 }
 
 impl Panel {
+    /// Of vectors that are found: Vᵀ, its rows `step` apart, each from its own one on.
+    pub(super) fn of(level: Level, v: Vec<f64>, step: usize, rows: usize, taus: &[f64]) -> Panel {
+        let mut panel = Panel { rows, size: taus.len(), v, step, t: Vec::new() };
+        panel.t = panel.triangle(level, 0, taus);
+        panel
+    }
+
     /// Reduces the first `size` columns of the matrix at `a`, whose rows are `n` apart.
     fn reduce(level: Level, a: &mut [f64], n: usize, rows: usize, size: usize) -> Panel {
         let step = apart(rows);
@@ -144,7 +151,15 @@ impl Panel {
     }
 
     /// `(I - V T Vᵀ) C`, or with the transpose of `T`, of `cols` columns in rows that are `n` apart.
-    fn apply(&self, level: Level, transposed: bool, c: &mut [f64], n: usize, cols: usize, room: &mut Vec<f64>) {
+    pub(super) fn apply(
+        &self,
+        level: Level,
+        transposed: bool,
+        c: &mut [f64],
+        n: usize,
+        cols: usize,
+        room: &mut Vec<f64>,
+    ) {
         let (size, step) = (self.size, apart(cols));
         room.resize(room.len().max(2 * size * step), 0.0);
         let (w, tw) = room.split_at_mut(size * step);
@@ -163,7 +178,7 @@ impl Panel {
 
 /// The reflection that leaves only the first element of `x`, which becomes `β`: its vector, and `τ`.
 #[inline(always)]
-fn reflection(x: &mut [f64], v: &mut [f64]) -> f64 {
+pub(super) fn reflection(x: &mut [f64], v: &mut [f64]) -> f64 {
     v[0] = 1.0;
     let (head, tail) = x.split_at_mut(1);
     let below = norm(tail);
@@ -171,11 +186,24 @@ fn reflection(x: &mut [f64], v: &mut [f64]) -> f64 {
         return 0.0;
     }
     let length = if head[0] == 0.0 { below } else { norm(&[head[0], below]) };
+    if length < 1e-280 {
+        return magnified(x, v);
+    }
     let beta = if head[0] < 0.0 { length } else { -length };
     let (tau, by) = ((beta - head[0]) / beta, head[0] - beta);
     v[1..].copy_from_slice(tail);
     scale(&mut v[1..], by);
     head[0] = beta;
+    tau
+}
+
+/// As [`reflection`], of numbers that are hardly more than subnormal: what is rounded there is not small beside them.
+#[cold]
+fn magnified(x: &mut [f64], v: &mut [f64]) -> f64 {
+    const BY: f64 = f64::from_bits((1023 + 600) << 52);
+    x.iter_mut().for_each(|x| *x *= BY);
+    let tau = reflection(x, v);
+    x[0] /= BY;
     tau
 }
 

@@ -1,5 +1,7 @@
 //! Factorisations put together again, and bad matrices refused.
 
+mod spectral;
+
 use super::*;
 use crate::gemm::gemm;
 use crate::parallel::with_threads;

@@ -1,0 +1,219 @@
+//! Square matrices in lower bidiagonal form, `A = U B Vᵀ`, by panels of reflections.
+//!
+//! ```text
+//! A (I - τ v vᵀ) = A - x vᵀ,    x = τ A v             v from what is left of a row
+//! (I - τ u uᵀ) A = A - u yᵀ,    y = τ Aᵀ u            u from what is left of a column
+//! ```
+//! Inside of a panel the matrix is left as it is, and products with it get what the panel's reflections so far would have
+//! changed; then the rest loses `X Vᵀ + U Yᵀ`, by products. Half the work is reading what is left of the matrix, once for
+//! each row and column: the new column `c` needs an element of `A v` for each row, and the row then adds to `Aᵀ c`, of which
+//! `Aᵀ u` is a part.
+
+use super::super::qr::{Panel, reflection};
+use super::rows::{LANES, Task, at, combine, dots, padded};
+use crate::gemm::{Onto, Strided, update};
+use crate::simd::Level;
+use crate::vector::V;
+
+/// Columns of a panel.
+const PANEL: usize = 32;
+
+/// A bidiagonal matrix, and the reflections that lead to it.
+pub(super) struct Bidiagonal {
+    /// The diagonal.
+    pub d: Vec<f64>,
+    /// What is below it: one less, and a zero.
+    pub e: Vec<f64>,
+    /// Panel `p` changes rows from `p · PANEL + 1` on, or columns from `p · PANEL` on.
+    left: Vec<Panel>,
+    right: Vec<Panel>,
+}
+
+impl Bidiagonal {
+    /// Of `a`: `n` rows [`padded`] with zeros, and one more.
+    pub(super) fn of(level: Level, a: &mut [f64], n: usize, vectors: bool) -> Bidiagonal {
+        let mut b = Bidiagonal { d: vec![0.0; n], e: vec![0.0; n], left: Vec::new(), right: Vec::new() };
+        for first in (0..n).step_by(PANEL) {
+            b.panel(level, a, first, PANEL.min(n - first), vectors);
+        }
+        b
+    }
+
+    fn panel(&mut self, level: Level, a: &mut [f64], first: usize, size: usize, vectors: bool) {
+        let n = self.d.len();
+        let (step, apart) = (padded(n), padded(n - first));
+        // X and U, V and Y: element 0 of all of them is that of row or column `first`.
+        let (mut xu, mut vy) = (vec![0.0; 2 * size * apart], vec![0.0; 2 * size * apart]);
+        let (mut left, mut right, mut column) = (vec![0.0; size], vec![0.0; size], vec![0.0; apart]);
+        for k in 0..size {
+            let i = first + k;
+            let ((x, u), (v, y)) = (xu.split_at_mut(size * apart), vy.split_at_mut(size * apart));
+            let [(xs, x), (us, u), (vs, v), (ys, y)] = [x, u, v, y].map(|all| all.split_at_mut(k * apart));
+            let (row, rest) = a[i * step..].split_at_mut(step);
+            let known = [(&*xs, &*us), (&*vs, &*ys)].map(|(x, y)| Known { x, y, apart });
+            let [xu, vy] = known;
+            let (row, rest) = (&mut row[i..], &rest[i..]);
+            let pair = Pair { xu, vy, k, row, rest, step, n: n - i, x, u, v, y, column: &mut column };
+            ((self.d[i], right[k]), (self.e[i], left[k])) = at(level, pair);
+        }
+        let (end, rest) = (first + size, n - first - size);
+        if rest > 0 {
+            let of = |x: &[f64]| Strided { at: x[size..].as_ptr(), row: apart as isize, col: 1 };
+            let square = Strided { at: a[end * (step + 1)..].as_mut_ptr(), row: step as isize, col: 1 };
+            // SAFETY: so many rows and columns are below and right of the panel, and the vectors are as long.
+            unsafe { update(level, [rest, 2 * size, rest], Onto::Minus, square, of(&xu).transposed(), of(&vy)) };
+        }
+        if vectors {
+            vy.truncate(size * apart);
+            self.right.push(Panel::of(level, vy, apart, n - first, &right));
+            // The last column has nothing below.
+            let rows = n - first - 1;
+            if rows > 0 {
+                xu.drain(..=size * apart);
+                xu.push(0.0);
+                self.left.push(Panel::of(level, xu, apart, rows, &left[..size.min(rows)]));
+            }
+        }
+    }
+
+    /// `U X` in place of `X`: n rows of `columns` elements.
+    pub(super) fn apply_left(&self, level: Level, x: &mut [f64], columns: usize) {
+        apply(level, &self.left, 1, x, columns);
+    }
+
+    /// `V X` in place of `X`.
+    pub(super) fn apply_right(&self, level: Level, x: &mut [f64], columns: usize) {
+        apply(level, &self.right, 0, x, columns);
+    }
+}
+
+fn apply(level: Level, panels: &[Panel], first: usize, x: &mut [f64], columns: usize) {
+    let mut room = Vec::new();
+    for (p, panel) in panels.iter().enumerate().rev() {
+        let from = (p * PANEL + first) * columns;
+        panel.apply(level, false, &mut x[from..], columns, columns, &mut room);
+    }
+}
+
+/// Pairs of vectors of a panel that are found, `apart` from each other.
+#[derive(Clone, Copy)]
+struct Known<'a> {
+    x: &'a [f64],
+    y: &'a [f64],
+    apart: usize,
+}
+
+impl<'a> Known<'a> {
+    /// From an element on.
+    #[inline(always)]
+    fn from(self, at: usize) -> impl Iterator<Item = [&'a [f64]; 2]> {
+        self.x.chunks_exact(self.apart).zip(self.y.chunks_exact(self.apart)).map(move |(x, y)| [&x[at..], &y[at..]])
+    }
+}
+
+/// The next row and column of a panel: for each of them the element that is left, and `τ`.
+struct Pair<'a> {
+    xu: Known<'a>,
+    vy: Known<'a>,
+    k: usize,
+    /// From the diagonal on.
+    row: &'a mut [f64],
+    /// The rows below, from the same column on.
+    rest: &'a [f64],
+    step: usize,
+    /// Elements of the row.
+    n: usize,
+    x: &'a mut [f64],
+    u: &'a mut [f64],
+    v: &'a mut [f64],
+    y: &'a mut [f64],
+    /// Room for a column.
+    column: &'a mut [f64],
+}
+
+impl Task for Pair<'_> {
+    type Out = ((f64, f64), (f64, f64));
+
+    #[inline(always)]
+    fn run<W: V<E = f64>, const K: usize>(self) -> Self::Out {
+        let Pair { xu, vy, k, row, rest, step, n, x, u, v, y, column } = self;
+        for ([x, u], vy) in xu.from(k).zip(vy.from(k)) {
+            combine::<W, K, 2>(row, vy, [x[0], u[0]], n);
+        }
+        let (v, y) = (&mut v[k..], &mut y[k..]);
+        let tau = reflection(&mut row[..n], &mut v[..n]);
+        let found = (row[0], tau);
+        let below = n - 1;
+        if below == 0 {
+            return (found, (0.0, 0.0));
+        }
+        // The column, and `x`, but for what the matrix itself gives.
+        let (x, u) = (&mut x[k + 1..], &mut u[k + 1..]);
+        column.fill(0.0);
+        for (xu, vy) in xu.from(k + 1).zip(vy.from(k)) {
+            let along = dots::<W, K, 2>(vy, v, n);
+            combine::<W, K, 2>(x, xu, along, below);
+            combine::<W, K, 2>(column, xu, [vy[0][0], vy[1][0]], below);
+        }
+        let mut pass = Pass { rest, step, n, v, y, x, column, tau };
+        let whole = below - below % 4;
+        (0..whole).step_by(4).for_each(|i| pass.rows::<W, K, 4>(i));
+        (whole..below).for_each(|i| pass.rows::<W, K, 1>(i));
+        // What is far below the precision of the matrix would lose its own when it is divided by.
+        if column[1..below].iter().all(|x| x.abs() < 1e-200) {
+            column[1..below].fill(0.0);
+        }
+        let head = column[0];
+        let tau = reflection(&mut column[..below], &mut u[..below]);
+        if tau == 0.0 {
+            y.fill(0.0);
+            return (found, (head, 0.0));
+        }
+        // Aᵀ u = (Aᵀ c - β a) / (c₀ - β), of the first row `a`.
+        let by = (head - column[0]).recip();
+        combine::<W, K, 1>(y, [rest], [column[0]], n);
+        y[..n].iter_mut().for_each(|y| *y *= by);
+        for (xu, vy) in xu.from(k + 1).zip(vy.from(k)) {
+            let along = dots::<W, K, 2>(xu, u, below);
+            combine::<W, K, 2>(y, vy, along, n);
+        }
+        let along = dots::<W, K, 1>([x], u, below);
+        combine::<W, K, 1>(y, [v], along, n);
+        y[..n].iter_mut().for_each(|y| *y *= tau);
+        y[0] = 0.0;
+        (found, (column[0], tau))
+    }
+}
+
+/// What is done with every row below.
+struct Pass<'a> {
+    rest: &'a [f64],
+    step: usize,
+    n: usize,
+    v: &'a [f64],
+    y: &'a mut [f64],
+    x: &'a mut [f64],
+    column: &'a mut [f64],
+    tau: f64,
+}
+
+impl Pass<'_> {
+    /// `R` rows from the `i`-th on.
+    #[inline(always)]
+    fn rows<W: V<E = f64>, const K: usize, const R: usize>(&mut self, i: usize) {
+        let end = self.n.next_multiple_of(LANES);
+        let mut rows: [&[f64]; R] = [&[]; R];
+        for (q, row) in rows.iter_mut().enumerate() {
+            *row = &self.rest[(i + q) * self.step..][..end];
+        }
+        let along = dots::<W, K, R>(rows, self.v, self.n);
+        let mut by = [0.0; R];
+        for q in 0..R {
+            let x = self.tau * (along[q] + self.x[i + q]);
+            self.x[i + q] = x;
+            self.column[i + q] += rows[q][0] - x;
+            by[q] = -self.column[i + q];
+        }
+        combine::<W, K, R>(self.y, rows, by, self.n);
+    }
+}

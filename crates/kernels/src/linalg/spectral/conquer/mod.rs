@@ -1,0 +1,254 @@
+//! Spectra by halves: what is left of two halves that are solved is a diagonal matrix and a dyad.
+//!
+//! ```text
+//! D + ρ z zᵀ        diagonal matrix D of poles p, in the basis of the halves' vectors
+//! ```
+//! Elements of `z` that are nothing, and one of each two poles that nearly coincide, are solved already; the others come
+//! from the [`secular`](super::secular) equation, and their vectors are products. Vectors are rows here, whose columns are
+//! the left half's or the right half's; a vector of one half is zero in the other, and products leave that out.
+
+pub(super) mod bidiagonal;
+pub(super) mod tridiagonal;
+
+use super::rows::padded;
+use super::secular::{Root, Secular};
+use crate::gemm::{Onto, Strided, update};
+use crate::parallel::{Shared, parallel};
+use crate::simd::{Level, widest};
+
+/// Up to this extent rotations are faster.
+const LEAF: usize = 32;
+
+/// Roots that are found by one thread after another.
+const ROOTS: usize = 8;
+
+/// What is nothing beside a matrix whose elements are these: squares of what is more do not vanish.
+fn floor(d: &[f64], e: &[f64]) -> f64 {
+    1e-120 * d.iter().chain(e).fold(0.0, |most: f64, x| most.max(x.abs()))
+}
+
+/// The columns in which a vector is not zero.
+#[derive(Clone, Copy, PartialEq)]
+enum Half {
+    Left,
+    Both,
+    Right,
+}
+
+/// A pole, its element of `z`, and its vector.
+#[derive(Clone, Copy)]
+struct Item {
+    pole: f64,
+    z: f64,
+    row: usize,
+    half: Half,
+}
+
+/// What is left of a diagonal matrix and a dyad.
+struct Deflated {
+    poles: Vec<f64>,
+    z: Vec<f64>,
+    /// The rows of these, and their places among them, by halves.
+    rows: Vec<(usize, usize)>,
+    /// How many of these rows have a left half, and how many have none but that.
+    left: usize,
+    only_left: usize,
+    /// Poles that are solved, and the rows of their vectors.
+    done: Vec<(f64, usize)>,
+}
+
+/// Takes out what is solved but for `least`: elements of `z` times `weight`, or elements beside the diagonal. Rotations
+/// `[p; i] -> [c p - s i; s p + c i]` are told, but where the first pole is `fixed` it takes part in none.
+fn deflate(
+    mut items: Vec<Item>,
+    weight: f64,
+    least: f64,
+    fixed: bool,
+    mut rotate: impl FnMut(usize, usize, f64, f64),
+) -> Deflated {
+    items.sort_by(|x, y| x.pole.total_cmp(&y.pole));
+    let (mut kept, mut done): (Vec<Item>, Vec<(f64, usize)>) = (Vec::new(), Vec::new());
+    for mut item in items {
+        if weight * item.z.abs() <= least {
+            done.push((item.pole, item.row));
+            continue;
+        }
+        if let Some(&last) = kept.last().filter(|_| !fixed || kept.len() > 1) {
+            // A rotation that makes one element of `z` zero, and leaves this beside the diagonal.
+            let length = last.z.hypot(item.z);
+            let (c, s) = (item.z / length, last.z / length);
+            if ((item.pole - last.pole) * c * s).abs() <= least {
+                rotate(last.row, item.row, c, s);
+                done.push((last.pole * c * c + item.pole * s * s, last.row));
+                item.pole = last.pole * s * s + item.pole * c * c;
+                item.z = length;
+                item.half = if last.half == item.half { item.half } else { Half::Both };
+                kept.pop();
+            }
+        }
+        kept.push(item);
+    }
+    let count = |half: Half| kept.iter().filter(|item| item.half == half).count();
+    let (only_left, both) = (count(Half::Left), count(Half::Both));
+    let halves = [Half::Left, Half::Both, Half::Right].into_iter();
+    let kept = &kept;
+    let places = halves.flat_map(|half| (0..kept.len()).filter(move |&k| kept[k].half == half));
+    Deflated {
+        poles: kept.iter().map(|item| item.pole).collect(),
+        z: kept.iter().map(|item| item.z).collect(),
+        rows: places.map(|k| (kept[k].row, k)).collect(),
+        left: only_left + both,
+        only_left,
+        done,
+    }
+}
+
+/// Vectors in rows that are `step` apart.
+struct Basis {
+    rows: Vec<f64>,
+    step: usize,
+}
+
+impl Basis {
+    fn new(rows: usize, columns: usize) -> Basis {
+        let step = padded(columns);
+        Basis { rows: vec![0.0; rows * step], step }
+    }
+
+    /// `width` elements of a row.
+    fn row(&self, i: usize, first: usize, width: usize) -> &[f64] {
+        &self.rows[i * self.step + first..][..width]
+    }
+
+    fn row_mut(&mut self, i: usize, first: usize, width: usize) -> &mut [f64] {
+        &mut self.rows[i * self.step + first..][..width]
+    }
+
+    /// `[p; i] -> [c p - s i; s p + c i]`, of some columns.
+    fn rotate(&mut self, p: usize, i: usize, c: f64, s: f64, first: usize, width: usize) {
+        for k in first..first + width {
+            let (x, y) = (self.rows[p * self.step + k], self.rows[i * self.step + k]);
+            self.rows[p * self.step + k] = c * x - s * y;
+            self.rows[i * self.step + k] = s * x + c * y;
+        }
+    }
+
+    /// Makes vectors of those that are left, by rows of coefficients `step` apart, and puts them and those that are done,
+    /// in this `order`, where all were: rows from `first` on, of as many columns as the halves are wide.
+    fn assemble(
+        &mut self,
+        room: &mut Room,
+        coefficients: &[f64],
+        what: &Deflated,
+        order: &[usize],
+        first: usize,
+        [left, right]: [usize; 2],
+    ) {
+        let (count, width, n) = (what.poles.len(), left + right, order.len());
+        let (lefts, rights) = (what.left * left, (count - what.only_left) * right);
+        let Room { level, halves, made, .. } = room;
+        halves.resize(halves.len().max(lefts + rights), 0.0);
+        made.resize(made.len().max(n * width), 0.0);
+        let (top, bottom) = halves.split_at_mut(lefts);
+        for (to, &(row, _)) in top.chunks_exact_mut(left).zip(&what.rows) {
+            to.copy_from_slice(self.row(row, first, left));
+        }
+        for (to, &(row, _)) in bottom[..rights].chunks_exact_mut(right.max(1)).zip(&what.rows[what.only_left..]) {
+            to.copy_from_slice(self.row(row, first + left, right));
+        }
+        if what.left == 0 || what.only_left == count {
+            made[..count * width].fill(0.0);
+        }
+        let step = padded(count) as isize;
+        let by = |from: usize| Strided { at: coefficients[from..].as_ptr(), row: step, col: 1 };
+        let to = Strided { at: made.as_mut_ptr(), row: width as isize, col: 1 };
+        let beside = Strided { at: made[left..].as_mut_ptr(), ..to };
+        let of = |x: &[f64], width: usize| Strided { at: x.as_ptr(), row: width as isize, col: 1 };
+        // SAFETY: so many coefficients and rows exist, and there is room for the products.
+        unsafe {
+            update(*level, [count, what.left, left], Onto::Set, to, by(0), of(top, left));
+            let rest = count - what.only_left;
+            update(*level, [count, rest, right], Onto::Set, beside, by(what.only_left), of(bottom, right));
+        }
+        for (place, &(_, row)) in what.done.iter().enumerate() {
+            made[(count + place) * width..][..width].copy_from_slice(self.row(row, first, width));
+        }
+        for (to, &from) in order.iter().enumerate() {
+            self.row_mut(first + to, first, width).copy_from_slice(&made[from * width..][..width]);
+        }
+    }
+}
+
+/// Room that is used again.
+struct Room {
+    level: Level,
+    halves: Vec<f64>,
+    made: Vec<f64>,
+    gaps: Vec<f64>,
+}
+
+impl Room {
+    fn new(level: Level) -> Room {
+        Room { level, halves: Vec::new(), made: Vec::new(), gaps: Vec::new() }
+    }
+
+    /// All roots, and the `z` that belong to them. Distances of the poles from them become rows of the gaps, [`padded`].
+    fn roots(&mut self, secular: &Secular<'_>, z: &[f64]) -> (Vec<Root>, Vec<f64>) {
+        let (level, count) = (self.level, secular.poles.len());
+        let step = padded(count);
+        self.gaps.resize(self.gaps.len().max(count * step), 0.0);
+        let mut roots = vec![Root { pole: 0, distance: 0.0 }; count];
+        let (to, out) = (Shared(self.gaps.as_mut_ptr()), Shared(roots.as_mut_ptr()));
+        // Some five evaluations of a nanosecond a term.
+        parallel(count.div_ceil(ROOTS), 5 * (count * count) as u64, |part| {
+            for j in part * ROOTS..count.min((part + 1) * ROOTS) {
+                // SAFETY: rows of different roots do not overlap, and each root is found once.
+                unsafe {
+                    let row = std::slice::from_raw_parts_mut(to.get().add(j * step), step);
+                    *out.get().add(j) = secular.root(level, j, row);
+                }
+            }
+        });
+        let mut exact = secular.exact(&self.gaps[..count * step], step);
+        exact.iter_mut().zip(z).for_each(|(x, &z)| *x = x.copysign(z));
+        (roots, exact)
+    }
+}
+
+/// The rows of distances as components of unit vectors, in the order of `rows`: `component(k, distance)` of pole `k`.
+fn coefficients(gaps: &[f64], rows: &[(usize, usize)], component: impl Fn(usize, f64) -> f64) -> Vec<f64> {
+    let (count, step) = (rows.len(), padded(rows.len()));
+    let (mut made, mut all) = (vec![0.0; step], vec![0.0; count * step]);
+    widest(
+        #[inline(always)]
+        || {
+            for (to, gaps) in all.chunks_exact_mut(step).zip(gaps.chunks_exact(step)) {
+                for (k, (x, &gap)) in made.iter_mut().zip(&gaps[..count]).enumerate() {
+                    *x = component(k, gap);
+                }
+                let by = length(&made).recip();
+                to.iter_mut().zip(rows).for_each(|(x, &(_, k))| *x = made[k] * by);
+            }
+        },
+    );
+    all
+}
+
+/// Of a vector that is followed by zeros up to a multiple of eight.
+#[inline(always)]
+fn length(x: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    for x in x.chunks_exact(8) {
+        for l in 0..8 {
+            sums[l] += x[l] * x[l];
+        }
+    }
+    sums.iter().sum::<f64>().sqrt()
+}
+
+/// The places of values from the least to the largest.
+fn ascending(values: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&i, &j| values[i].total_cmp(&values[j]));
+    order
+}

@@ -1,0 +1,122 @@
+//! Eigenvalues of tridiagonal matrices, and eigenvectors as rows, by the implicit QL method with Wilkinson's shift.
+//!
+//! A block between elements that vanish is worked on from its end with the larger diagonal towards the other (QL and QR),
+//! which keeps small eigenvalues of graded matrices. The rotations of a sweep are found first, and then applied to the
+//! rows together.
+
+use super::rows::{Rotation, Rows, Task, at};
+use crate::simd::Level;
+use crate::vector::V;
+
+/// Sweeps for each eigenvalue, on average, before it is given up.
+const PATIENCE: usize = 30;
+
+/// Diagonalises: rotates the rows of the vectors, too. `d` becomes the eigenvalues, in no order, and `e`, of which the last is not used, is spoilt; `false`: no
+/// convergence.
+pub(super) fn diagonalise(level: Level, d: &mut [f64], e: &mut [f64], vectors: Option<Rows<'_>>) -> bool {
+    at(level, Diagonalise { d, e, vectors })
+}
+
+struct Diagonalise<'a> {
+    d: &'a mut [f64],
+    e: &'a mut [f64],
+    vectors: Option<Rows<'a>>,
+}
+
+impl Task for Diagonalise<'_> {
+    type Out = bool;
+
+    #[inline(always)]
+    fn run<W: V<E = f64>, const K: usize>(self) -> bool {
+        iterate::<W, K>(self.d, self.e, self.vectors)
+    }
+}
+
+#[inline(always)]
+fn iterate<W: V<E = f64>, const K: usize>(d: &mut [f64], e: &mut [f64], mut vectors: Option<Rows<'_>>) -> bool {
+    let n = d.len();
+    let mut turns = Vec::with_capacity(n);
+    let mut left = PATIENCE * n;
+    // The block that ends before `end`.
+    let mut end = n;
+    while end > 1 {
+        let begin = (1..end).rev().find(|&i| vanishes(d, e, i - 1)).unwrap_or(0);
+        if begin > 0 {
+            e[begin - 1] = 0.0;
+        }
+        if begin + 1 == end {
+            end = begin;
+            continue;
+        }
+        let up = d[begin].abs() > d[end - 1].abs();
+        // Eigenvalues appear at the end with the smaller diagonal.
+        let (mut low, mut high) = (begin, end - 1);
+        while low < high {
+            if left == 0 {
+                return false;
+            }
+            left -= 1;
+            turns.clear();
+            match up {
+                true => chase::<true>(d, e, low, high, &mut turns),
+                false => chase::<false>(d, e, low, high, &mut turns),
+            }
+            if let Some(rows) = &mut vectors {
+                rows.sweep::<W, K>(if up { low } else { high }, up, &turns);
+            }
+            // What has been found, and whether the block falls apart.
+            while low < high {
+                let next = if up { high - 1 } else { low };
+                if !vanishes(d, e, next) {
+                    break;
+                }
+                e[next] = 0.0;
+                (low, high) = if up { (low, high - 1) } else { (low + 1, high) };
+            }
+            if (low..high).any(|i| vanishes(d, e, i)) {
+                break;
+            }
+        }
+        if low == high {
+            end = begin;
+        }
+    }
+    true
+}
+
+/// The element beside `d[i]` and `d[i + 1]` is nothing beside them.
+#[inline(always)]
+fn vanishes(d: &[f64], e: &[f64], i: usize) -> bool {
+    let e = e[i].abs();
+    e * e <= f64::EPSILON * f64::EPSILON / 4.0 * d[i].abs() * d[i + 1].abs() || e < f64::MIN_POSITIVE
+}
+
+/// A sweep over a block: from `low` up to `high` if `UP`, where the shift comes from, else down.
+#[inline(always)]
+fn chase<const UP: bool>(d: &mut [f64], e: &mut [f64], low: usize, high: usize, turns: &mut Vec<Rotation>) {
+    let count = high - low;
+    // Place `k` from where the sweep begins, and the element between it and the next.
+    let at = |k: usize| if UP { low + k } else { high - k };
+    let beside = |k: usize| if UP { low + k } else { high - k - 1 };
+    let (last, off) = (d[at(count)], e[beside(count - 1)]);
+    let half = (d[at(count - 1)] - last) / (2.0 * off);
+    let root = half.mul_add(half, 1.0).sqrt();
+    let mut g = d[at(0)] - last + off / (half + root.copysign(half));
+    let (mut turn, mut p) = (Rotation { c: 1.0, s: 1.0 }, 0.0);
+    for k in 0..count {
+        let (x, y) = (d[at(k)] - p, d[at(k + 1)]);
+        let (f, b) = (turn.s * e[beside(k)], turn.c * e[beside(k)]);
+        let r;
+        (turn, r) = Rotation::of(g, f);
+        if k > 0 {
+            e[beside(k - 1)] = r;
+        }
+        let r = (y - x).mul_add(turn.s, 2.0 * turn.c * b);
+        p = turn.s * r;
+        d[at(k)] = x + p;
+        g = turn.c.mul_add(r, -b);
+        turns.push(turn);
+    }
+    d[at(count)] -= p;
+    e[beside(count - 1)] = g;
+}

@@ -1,0 +1,149 @@
+//! Decompositions with a spectrum. Vectors are turned so that their anchor is real and positive.
+//!
+//! Those of real matrices are ours: [`symmetric`] ones in [`tridiagonal`] form, for [`singular`] values in [`bidiagonal`]
+//! form, then by rotations ([`iteration`], [`chase`]) or by halves ([`conquer`]). Complex matrices, and eigenvalues of matrices
+//! that are not symmetric, are faer's.
+
+mod bidiagonal;
+mod chase;
+mod conquer;
+mod iteration;
+mod rows;
+mod secular;
+pub(super) mod singular;
+pub(super) mod symmetric;
+mod tridiagonal;
+
+use super::Field;
+use num_complex::Complex;
+
+/// The phase of the first of these numbers that is at least `anchor` times the largest.
+fn phase<T: Field>(column: impl Iterator<Item = T> + Clone, anchor: f64) -> T {
+    let size = |x: T| x.size();
+    let most = column.clone().map(size).fold(0.0, f64::max);
+    column.into_iter().find(|&x| size(x) >= anchor * most).map_or(T::zero(), |x| x).phase()
+}
+
+/// Eigenvalues, ascending, and eigenvectors (unless `v` is `None`) of the Hermitian part of `a` (n×n).
+pub fn eigh<T: Field>(w: &mut [f64], mut v: Option<&mut [T]>, a: &[T], n: usize, anchor: f64) {
+    if n == 0 {
+        return;
+    }
+    if !(a.iter().all(|x| x.finite()) && T::eigh(w, v.as_deref_mut(), a, n)) {
+        w.fill(f64::NAN);
+        return v.into_iter().for_each(|v| v.fill(T::nan()));
+    }
+    let Some(v) = v else { return };
+    let by = phases(v, n, anchor);
+    turn(v, &by);
+}
+
+/// Turns columns that have these phases.
+fn turn<T: Field>(x: &mut [T], phases: &[T]) {
+    let by: Vec<T> = phases.iter().map(|x| x.conjugate()).collect();
+    x.chunks_exact_mut(by.len()).for_each(|row| row.iter_mut().zip(&by).for_each(|(x, &by)| *x *= by));
+}
+
+/// As [`phase`], of each of `n` columns.
+fn phases<T: Field>(x: &[T], n: usize, anchor: f64) -> Vec<T> {
+    let mut least = vec![0.0; n];
+    for row in x.chunks_exact(n) {
+        least.iter_mut().zip(row).for_each(|(least, x)| *least = x.size().max(*least));
+    }
+    least.iter_mut().for_each(|x| *x *= anchor);
+    let (mut found, mut missing) = (vec![T::zero(); n], n);
+    for row in x.chunks_exact(n) {
+        for ((x, &least), found) in row.iter().zip(&least).zip(&mut found) {
+            if *found == T::zero() && x.size() >= least {
+                *found = x.phase();
+                missing -= 1;
+            }
+        }
+        if missing == 0 {
+            break;
+        }
+    }
+    found
+}
+
+/// A power of two that brings the largest of these numbers near 1 if it is far from it.
+fn scale(a: &[f64]) -> f64 {
+    let most = a.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+    if most == 0.0 || (1e-20..1e20).contains(&most) {
+        return 1.0;
+    }
+    let exponent = (most.to_bits() >> 52) as i64 - 1023;
+    f64::from_bits(((1023 - exponent.clamp(-1000, 1000)) as u64) << 52)
+}
+
+/// Extents of a singular value decomposition: `a` is m×n, `U` m×p and `Vᴴ` q×n.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Rows.
+    pub m: usize,
+    /// Columns.
+    pub n: usize,
+    /// Columns of `U`.
+    pub p: usize,
+    /// Rows of `Vᴴ`.
+    pub q: usize,
+}
+
+/// Singular values, descending, `U` and `Vᴴ` (unless they are `None`).
+pub fn svd<T: Field>(s: &mut [f64], mut vectors: Option<(&mut [T], &mut [T])>, a: &[T], shape: Shape, anchor: f64) {
+    let Shape { m, n, p, .. } = shape;
+    let k = m.min(n);
+    if k == 0 {
+        return vectors.into_iter().for_each(|(u, v)| {
+            super::eye(u, p);
+            super::eye(v, n);
+        });
+    }
+    let both = vectors.as_mut().map(|(u, v)| (&mut **u, &mut **v));
+    if !(a.iter().all(|x| x.finite()) && T::svd(s, both, a, shape)) {
+        s.fill(f64::NAN);
+        return vectors.into_iter().for_each(|(u, v)| [u, v].into_iter().for_each(|x| x.fill(T::nan())));
+    }
+    let Some((u, v)) = vectors else { return };
+    let zero = s[0] * f64::EPSILON * m.max(n) as f64;
+    let left = phases(u, p, anchor);
+    turn(u, &left);
+    for (j, row) in v.chunks_exact_mut(n).enumerate() {
+        // Vectors of a value that is not zero are turned together.
+        let by = match s.get(j).is_some_and(|&x| x > zero) {
+            true => left[j],
+            false => phase(row.iter().copied(), anchor).conjugate(),
+        };
+        row.iter_mut().for_each(|x| *x *= by);
+    }
+}
+
+/// Eigenvalues and eigenvectors (unless `v` is `None`) of `a` (n×n), in the order that `order` gives.
+pub fn eig<T: Field>(
+    w: &mut [Complex<f64>],
+    v: Option<&mut [Complex<f64>]>,
+    a: &[T],
+    n: usize,
+    anchor: f64,
+    order: impl Fn(&[Complex<f64>]) -> Vec<usize>,
+) {
+    if n == 0 {
+        return;
+    }
+    let nan = Complex::<f64>::nan();
+    let found = if a.iter().all(|x| x.finite()) { T::eigen(a, n) } else { None };
+    let Some((values, columns)) = found else {
+        w.fill(nan);
+        v.into_iter().for_each(|v| v.fill(nan));
+        return;
+    };
+    let order = order(&values);
+    order.iter().zip(w).for_each(|(&k, w)| *w = values[k]);
+    let Some(v) = v else { return };
+    for (j, &k) in order.iter().enumerate() {
+        let column = &columns[k * n..(k + 1) * n];
+        let length = column.iter().map(|z| z.norm_sqr()).sum::<f64>().sqrt();
+        let by = phase(column.iter().copied(), anchor).conj() / length;
+        column.iter().enumerate().for_each(|(i, &z)| v[i * n + j] = z * by);
+    }
+}

@@ -1,0 +1,112 @@
+//! Singular values and vectors of real matrices: `A = U B Vᵀ`, `B = P Σ Qᵀ`; of one that is not square, of the triangle of
+//! its QR factors.
+
+use super::super::panels::by_rows;
+use super::super::{Shape, qr};
+use super::bidiagonal::Bidiagonal;
+use super::chase;
+use super::conquer::bidiagonal::conquer;
+use super::rows::padded;
+use super::scale;
+use crate::gemm::{Lines, Onto, Strided, update};
+use crate::simd::Level;
+
+/// As [`super::svd`], of finite numbers, signs being any; `false`: no convergence.
+pub(in crate::linalg) fn svd(
+    level: Level,
+    s: &mut [f64],
+    vectors: Option<(&mut [f64], &mut [f64])>,
+    a: &[f64],
+    shape: Shape,
+) -> bool {
+    let Shape { m, n, p, q } = shape;
+    let by = scale(a);
+    let scaled: Vec<f64>;
+    let a = if by == 1.0 {
+        a
+    } else {
+        scaled = a.iter().map(|x| by * x).collect();
+        &scaled
+    };
+    let done = match vectors {
+        None if m == n => square(level, s, None, a, n),
+        None => {
+            let turned = if m < n { transposed(level, a, m, n) } else { Vec::new() };
+            tall(level, s, None, if m < n { &turned } else { a }, [m.max(n), m.min(n)])
+        }
+        Some((u, v)) => {
+            let mut right = vec![0.0; v.len()];
+            let done = if m == n {
+                square(level, s, Some((u, &mut right)), a, n)
+            } else if m > n {
+                tall(level, s, Some((u, &mut right, p)), a, [m, n])
+            } else {
+                tall(level, s, Some((&mut right, u, q)), &transposed(level, a, m, n), [n, m])
+            };
+            v.copy_from_slice(&transposed(level, &right, n, q));
+            done
+        }
+    };
+    s.iter_mut().for_each(|s| *s /= by);
+    done
+}
+
+/// The transpose of an m×n matrix.
+fn transposed(level: Level, a: &[f64], m: usize, n: usize) -> Vec<f64> {
+    let mut x = vec![0.0; m * n];
+    let lines = Lines { from: a.as_ptr(), lane: n as isize, step: 1, count: m, depth: n };
+    // SAFETY: both have so many elements.
+    unsafe { by_rows(level, x.as_mut_ptr(), m, lines) };
+    x
+}
+
+/// Of more rows (m) than columns (n): left vectors are m×p, right ones n×n.
+fn tall(
+    level: Level,
+    s: &mut [f64],
+    vectors: Option<(&mut [f64], &mut [f64], usize)>,
+    a: &[f64],
+    [m, n]: [usize; 2],
+) -> bool {
+    let p = vectors.as_ref().map_or(n, |v| v.2);
+    let (mut q, mut r) = (vec![0.0; m * p], vec![0.0; p * n]);
+    qr::qr(level, &mut q, &mut r, a, m, n, p);
+    let Some((u, v, _)) = vectors else { return square(level, s, None, &r, n) };
+    let mut own = vec![0.0; n * n];
+    let done = square(level, s, Some((&mut own, v)), &r[..n * n], n);
+    u.copy_from_slice(&q);
+    let rows = |x: &[f64], step: usize| Strided { at: x.as_ptr(), row: step as isize, col: 1 };
+    let to = Strided { at: u.as_mut_ptr(), row: p as isize, col: 1 };
+    // SAFETY: the first n columns of m rows exist in both.
+    unsafe { update(level, [m, n, n], Onto::Set, to, rows(&q, p), rows(&own, n)) };
+    done
+}
+
+/// Of a square matrix: vectors are columns.
+fn square(level: Level, s: &mut [f64], vectors: Option<(&mut [f64], &mut [f64])>, a: &[f64], n: usize) -> bool {
+    let step = padded(n);
+    let mut rows = vec![0.0; (n + 1) * step];
+    rows.chunks_exact_mut(step).zip(a.chunks_exact(n)).for_each(|(to, from)| to[..n].copy_from_slice(from));
+    let mut b = Bidiagonal::of(level, &mut rows, n, vectors.is_some());
+    drop(rows);
+    // B is lower bidiagonal: its transpose is solved.
+    let done = match vectors {
+        None => chase::diagonalise(level, &mut b.d, &mut b.e, None),
+        Some((u, v)) => {
+            let Some(own) = conquer(level, &mut b.d, &mut b.e) else { return false };
+            for (to, from) in [(&mut *u, &own.right), (&mut *v, &own.left)] {
+                // From the last row on.
+                let from = from[(n - 1) * step..].as_ptr();
+                let lines = Lines { from, lane: -(step as isize), step: 1, count: n, depth: n };
+                // SAFETY: n rows of n elements exist in both.
+                unsafe { by_rows(level, to.as_mut_ptr(), n, lines) };
+            }
+            b.apply_left(level, u, n);
+            b.apply_right(level, v, n);
+            true
+        }
+    };
+    b.d.sort_by(|x, y| y.total_cmp(x));
+    s.copy_from_slice(&b.d);
+    done
+}

@@ -1,0 +1,149 @@
+//! Symmetric matrices in tridiagonal form, `A = Q T Qᵀ`, by panels of reflections.
+//!
+//! ```text
+//! H A H = A - v wᵀ - w vᵀ,    w = p - (τ/2)(pᵀ v) v,    p = τ A v          H = I - τ v vᵀ
+//! ```
+//! Inside of a panel the matrix is left as it is, and `A v` gets what the panel's reflections so far would have changed;
+//! then the rest loses `V Wᵀ + W Vᵀ`, by products. Half the work is reading what is left of the matrix, once for each
+//! column: only the triangle above the diagonal is.
+
+use super::super::qr::{Panel, reflection};
+use super::rows::{Task, at, combine, dots, padded, symmetric};
+use crate::gemm::{Onto, Strided, update};
+use crate::simd::Level;
+use crate::vector::V;
+
+/// Columns of a panel.
+const PANEL: usize = 32;
+
+/// A tridiagonal matrix, and the reflections that lead to it.
+pub(super) struct Tridiagonal {
+    /// The diagonal.
+    pub d: Vec<f64>,
+    /// What is beside it: one less, and a zero.
+    pub e: Vec<f64>,
+    /// Panel `p` changes rows from `p · PANEL + 1` on.
+    panels: Vec<Panel>,
+}
+
+impl Tridiagonal {
+    /// Of the symmetric matrix whose triangle on and above the diagonal is in `a`: `n` rows [`padded`]
+    /// with zeros, and one more.
+    pub(super) fn of(level: Level, a: &mut [f64], n: usize) -> Tridiagonal {
+        let mut t = Tridiagonal { d: vec![0.0; n], e: vec![0.0; n], panels: Vec::new() };
+        for first in (0..n.saturating_sub(2)).step_by(PANEL) {
+            let size = PANEL.min(n - 2 - first);
+            t.panel(level, a, first, size);
+        }
+        let step = padded(n);
+        for i in n.saturating_sub(2)..n {
+            t.d[i] = a[i * step + i];
+            t.e[i] = if i + 1 < n { a[i * step + i + 1] } else { 0.0 };
+        }
+        t
+    }
+
+    fn panel(&mut self, level: Level, a: &mut [f64], first: usize, size: usize) {
+        let n = self.d.len();
+        let (step, rows) = (padded(n), n - first - 1);
+        // V, W, V: vectors begin at row `first + 1`.
+        let apart = padded(rows);
+        let mut vwv = vec![0.0; 3 * size * apart];
+        let mut taus = vec![0.0; size];
+        let (v, w) = vwv[..2 * size * apart].split_at_mut(size * apart);
+        for k in 0..size {
+            let i = first + k;
+            let ((known_v, v), (known_w, w)) = (v.split_at_mut(k * apart), w.split_at_mut(k * apart));
+            let known = Known { v: known_v, w: known_w, apart, from: k };
+            let (row, rest) = a[i * step..].split_at_mut(step);
+            let rest = &rest[i + 1..];
+            let column = Column { known, row: &mut row[i..], rest, step, v: &mut v[k..], w: &mut w[k..], n: n - i };
+            (self.d[i], self.e[i], taus[k]) = at(level, column);
+        }
+        let (end, rest) = (first + size, n - first - size);
+        vwv.copy_within(..size * apart, 2 * size * apart);
+        let at = |row: usize| Strided { at: vwv[row * apart + size - 1..].as_ptr(), row: apart as isize, col: 1 };
+        let square = Strided { at: a[end * (step + 1)..].as_mut_ptr(), row: step as isize, col: 1 };
+        // SAFETY: so many rows and columns are below and right of the panel, and the vectors are as long.
+        unsafe { update(level, [rest, 2 * size, rest], Onto::MinusUpper, square, at(0).transposed(), at(size)) };
+        vwv.truncate(size * apart);
+        self.panels.push(Panel::of(level, vwv, apart, rows, &taus));
+    }
+
+    /// `Q X` in place of `X`: n rows of `columns` elements.
+    pub(super) fn apply(&self, level: Level, x: &mut [f64], columns: usize) {
+        let mut room = Vec::new();
+        for (p, panel) in self.panels.iter().enumerate().rev() {
+            panel.apply(level, false, &mut x[(p * PANEL + 1) * columns..], columns, columns, &mut room);
+        }
+    }
+}
+
+/// The next column of a panel: its diagonal, what is beside it, and `τ`.
+struct Column<'a> {
+    known: Known<'a>,
+    /// From the diagonal on.
+    row: &'a mut [f64],
+    /// The rows below, right of this diagonal.
+    rest: &'a [f64],
+    step: usize,
+    v: &'a mut [f64],
+    w: &'a mut [f64],
+    /// Elements of the row.
+    n: usize,
+}
+
+impl Task for Column<'_> {
+    type Out = (f64, f64, f64);
+
+    #[inline(always)]
+    fn run<W: V<E = f64>, const K: usize>(self) -> (f64, f64, f64) {
+        let Column { known, row, rest, step, v, w, n } = self;
+        known.update::<W, K>(row, n);
+        let count = n - 1;
+        let tau = reflection(&mut row[1..n], &mut v[..count]);
+        if tau != 0.0 {
+            symmetric::<W, K>(rest, step, count, v, w);
+            known.correct::<W, K>(v, w, count);
+            w[..count].iter_mut().for_each(|x| *x *= tau);
+            let [along] = dots::<W, K, 1>([w], v, count);
+            combine::<W, K, 1>(w, [v], [0.5 * tau * along], count);
+        }
+        (row[0], row[1], tau)
+    }
+}
+
+/// The vectors of a panel that are found: `apart` from each other.
+struct Known<'a> {
+    v: &'a [f64],
+    w: &'a [f64],
+    apart: usize,
+    /// What is asked for begins at this element of theirs, and the one before it.
+    from: usize,
+}
+
+impl Known<'_> {
+    fn pairs(&self, from: usize) -> impl Iterator<Item = (&[f64], &[f64])> {
+        self.v.chunks_exact(self.apart).zip(self.w.chunks_exact(self.apart)).map(move |(v, w)| (&v[from..], &w[from..]))
+    }
+
+    /// Makes a row of the matrix, from its diagonal on, what it is by now.
+    #[inline(always)]
+    fn update<W: V<E = f64>, const K: usize>(&self, row: &mut [f64], n: usize) {
+        if self.from == 0 {
+            return;
+        }
+        for (v, w) in self.pairs(self.from - 1) {
+            combine::<W, K, 2>(row, [w, v], [v[0], w[0]], n);
+        }
+    }
+
+    /// Subtracts what the matrix loses, times `x`, from `y`.
+    #[inline(always)]
+    fn correct<W: V<E = f64>, const K: usize>(&self, x: &[f64], y: &mut [f64], n: usize) {
+        for (v, w) in self.pairs(self.from) {
+            let [along_v, along_w] = dots::<W, K, 2>([v, w], x, n);
+            combine::<W, K, 2>(y, [v, w], [along_w, along_v], n);
+        }
+    }
+}
