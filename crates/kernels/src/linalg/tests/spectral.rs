@@ -32,7 +32,7 @@ fn holds(name: &str, a: &[f64], n: usize) {
     assert!(miss <= 2.0, "{name} {n}: misses {miss}");
     let one: Vec<f64> = (0..n * n).map(|e| f64::from(u8::from(e / n == e % n))).collect();
     let apart = error(&one, &dense(&adjoint(&v, n, n), &v, n, n, n), 1.0) / (1 + n) as f64;
-    assert!(apart <= 4.0, "{name} {n}: vectors are orthonormal but for {apart}");
+    assert!(apart <= 8.0, "{name} {n}: vectors are orthonormal but for {apart}");
     let mut alone = vec![0.0; n];
     assert!(symmetric::eigh(Level::chosen(), &mut alone, None, a, n), "{name} {n}");
     let most = alone.iter().zip(&w).fold(0.0, |most: f64, (x, y)| most.max((x / unit - y).abs())) / size;
@@ -72,7 +72,7 @@ fn taken_apart(name: &str, a: &[f64], m: usize, n: usize, full: bool) {
     for (x, n) in [(dense(&adjoint(u, m, p), u, p, m, p), p), (dense(v, &adjoint(v, q, n), q, n, q), q)] {
         let one: Vec<f64> = (0..n * n).map(|e| f64::from(u8::from(e / n == e % n))).collect();
         let apart = error(&one, &x, 1.0) / (1 + m.max(n)) as f64;
-        assert!(apart <= 4.0, "{name} {m} x {n}: vectors are orthonormal but for {apart}");
+        assert!(apart <= 8.0, "{name} {m} x {n}: vectors are orthonormal but for {apart}");
     }
     let mut alone = vec![0.0; k];
     assert!(singular::svd(Level::chosen(), &mut alone, None, a, Shape { m, n, p, q }), "{name} {m} x {n}");
