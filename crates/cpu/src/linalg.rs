@@ -7,7 +7,7 @@ use crate::tensor::{Extents, Tensor};
 use cotangent_core::ops::{ANCHOR, Eig, Eigh, Qr, Svd, TriangularSolve, Turn, eig_order};
 use cotangent_core::{C128, DType, Env, Result};
 use cotangent_kernels::linalg::{self, Field, Shape, Triangle};
-use cotangent_kernels::parallel::{Shared, chunks, parallel};
+use cotangent_kernels::parallel::chunks;
 use smallvec::smallvec;
 
 /// Runs a block for an element type of linear algebra.
@@ -88,37 +88,6 @@ fn each<T: Send>(all: &mut [T], size: usize, f: impl Fn(usize, &mut [T]) + Sync)
     chunks(all, group * size, total, |c, part| {
         part.chunks_mut(size).enumerate().for_each(|(k, part)| f(c * group + k, part));
     });
-}
-
-/// As [`each`], of three slices with so many parts of these sizes: about `nanos` for each.
-fn each_of<A: Send, B: Send, C: Send>(
-    (x, y, z): (&mut [A], &mut [B], &mut [C]),
-    [p, q, r]: [usize; 3],
-    count: usize,
-    nanos: u64,
-    f: impl Fn(usize, &mut [A], &mut [B], &mut [C]) + Sync,
-) {
-    assert!(x.len() == count * p && y.len() == count * q && z.len() == count * r, "sizes of results");
-    let (x, y, z) = (Shared(x.as_mut_ptr()), Shared(y.as_mut_ptr()), Shared(z.as_mut_ptr()));
-    let group = (20_000 / nanos.max(1)).max(1) as usize;
-    parallel(count.div_ceil(group), nanos.saturating_mul(count as u64), |c| {
-        for b in c * group..count.min((c + 1) * group) {
-            // SAFETY: parts of different matrices do not overlap, and each matrix comes once, while the slices are borrowed.
-            let (x, y, z) = unsafe {
-                (
-                    std::slice::from_raw_parts_mut(x.get().add(b * p), p),
-                    std::slice::from_raw_parts_mut(y.get().add(b * q), q),
-                    std::slice::from_raw_parts_mut(z.get().add(b * r), r),
-                )
-            };
-            f(b, x, y, z);
-        }
-    });
-}
-
-/// About how long a spectral decomposition of a small matrix takes.
-fn spectral_nanos(m: usize, n: usize) -> u64 {
-    10 * (m * n * m.min(n)) as u64
 }
 
 pub(crate) fn cholesky(dtype: DType) -> Kernel {
@@ -250,12 +219,11 @@ pub(crate) fn eigh(f: &Eigh, dtype: DType) -> Kernel {
         let all = count(&lead);
         let x = dense::<T>(x)?;
         let mut w = vec![0.0f64; all * n];
-        let size = if vectors { n * n } else { 0 };
-        let mut v = vec![<T as Field>::zero(); all * size];
-        let (parts, sizes) = ((&mut w[..], &mut v[..], &mut [(); 0][..]), [n, size, 0]);
-        each_of(parts, sizes, all, spectral_nanos(n, n), |b, w, v, _| {
-            linalg::eigh(w, vectors.then_some(v), part(slice::<T>(&x), b, n * n), n, ANCHOR);
-        });
+        let mut v = vec![<T as Field>::zero(); if vectors { all * n * n } else { 0 }];
+        for b in 0..all {
+            let v = vectors.then(|| part_mut(&mut v, b, n * n));
+            linalg::eigh(part_mut(&mut w, b, n), v, part(slice::<T>(&x), b, n * n), n, ANCHOR);
+        }
         let mut y: Results = smallvec![Tensor::from_vec(ending(&lead, &[n]), w)];
         if vectors {
             y.push(Tensor::from_vec(ending(&lead, &[n, n]), v));
@@ -271,14 +239,15 @@ pub(crate) fn svd(f: &Svd, dtype: DType) -> Kernel {
         let (all, k) = (count(&lead), m.min(n));
         let (p, q) = if full { (m, n) } else { (k, k) };
         let x = dense::<T>(x)?;
-        let [left, right] = if vectors { [m * p, q * n] } else { [0; 2] };
+        let size = |n: usize| if vectors { all * n } else { 0 };
         let zero = <T as Field>::zero();
-        let (mut u, mut v, mut s) = (vec![zero; all * left], vec![zero; all * right], vec![0.0f64; all * k]);
-        let parts = (&mut s[..], &mut u[..], &mut v[..]);
-        each_of(parts, [k, left, right], all, spectral_nanos(m, n), |b, s, u, v| {
+        let (mut u, mut v) = (vec![zero; size(m * p)], vec![zero; size(q * n)]);
+        let mut s = vec![0.0f64; all * k];
+        for b in 0..all {
+            let both = vectors.then(|| (part_mut(&mut u, b, m * p), part_mut(&mut v, b, q * n)));
             let a = part(slice::<T>(&x), b, m * n);
-            linalg::svd(s, vectors.then_some((u, v)), a, Shape { m, n, p, q }, ANCHOR);
-        });
+            linalg::svd(part_mut(&mut s, b, k), both, a, Shape { m, n, p, q }, ANCHOR);
+        }
         let s = Tensor::from_vec(ending(&lead, &[k]), s);
         if !vectors {
             return Ok(smallvec![s]);
