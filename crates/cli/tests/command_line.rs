@@ -2,7 +2,7 @@
 
 use cotangent::{Array, npz};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 const SIN: &str = "tgraph.module @m {
@@ -14,9 +14,9 @@ const SIN: &str = "tgraph.module @m {
 tgraph.adjoint @m wrt(%x) -> @m_grad
 ";
 
-/// A folder of this test's own.
+/// A folder of this test's own, in the target folder.
 fn folder(test: &str) -> PathBuf {
-    let dir = std::env::temp_dir().join(format!("cotangent-cli-{}-{test}", std::process::id()));
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
     std::fs::create_dir_all(&dir).unwrap();
     dir
 }

@@ -5,6 +5,7 @@ use cotangent::{AdContext, Array, Function, npz};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
@@ -17,8 +18,10 @@ fn cotangent(command: &str, example: &str, more: &[&str]) -> Vec<(String, Array)
 
 /// As [`cotangent`], with these variables in the environment.
 fn cotangent_with(env: &[(&str, &str)], command: &str, example: &str, more: &[&str]) -> Vec<(String, Array)> {
-    let name = format!("cotangent-example-{}-{command}-{}", std::process::id(), example.replace(['@', '.'], "_"));
-    let out = std::env::temp_dir().join(name).with_extension("npz");
+    // A file of its own: tests run the same commands side by side.
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    let name = format!("example-{}-{}.npz", std::process::id(), CALLS.fetch_add(1, Ordering::Relaxed));
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let (file, module) = example.split_once('@').map_or((example, String::new()), |(f, m)| (f, format!("@{m}")));
     let path = folder().join(file);
     let path = if path.extension().is_some() { path } else { path.with_extension("tgraph") };
@@ -30,7 +33,9 @@ fn cotangent_with(env: &[(&str, &str)], command: &str, example: &str, more: &[&s
         .output()
         .unwrap();
     assert!(run.status.success(), "{example}: {}", String::from_utf8_lossy(&run.stderr));
-    npz::read(out).unwrap()
+    let arrays = npz::read(&out).unwrap();
+    std::fs::remove_file(out).unwrap();
+    arrays
 }
 
 fn get<'a>(arrays: &'a [(String, Array)], name: &str) -> &'a Array {

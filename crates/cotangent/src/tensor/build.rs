@@ -108,6 +108,7 @@ impl Tensor {
     /// Tensor::write_all(&path, &[("x", &Tensor::eye(DType::F64, 2)?)])?;
     /// let back = Tensor::read_all(&path)?;
     /// assert_eq!((back[0].0.as_str(), back[0].1.shape()), ("x", &[2, 2][..]));
+    /// # std::fs::remove_file(&path).expect("it was just written");
     /// # Ok::<(), cotangent::Error>(())
     /// ```
     pub fn read_all(path: impl AsRef<Path>) -> Result<Vec<(String, Tensor)>> {
