@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 /// The vector instructions that kernels are chosen for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// What every machine of this architecture has.
+    /// What every machine of this architecture has: on AArch64 vectors of 128 bits (NEON) and fused multiply-add.
     Portable,
     /// 256-bit vectors and fused multiply-add.
     Avx2,
@@ -80,6 +80,7 @@ pub(crate) fn widest<R>(f: impl FnOnce() -> R) -> R {
 }
 
 /// Whether a fused multiply-add is one instruction inside [`widest`].
+#[cfg(any(test, target_arch = "x86_64"))]
 #[inline(always)]
 pub(crate) fn fused() -> bool {
     #[cfg(target_arch = "x86_64")]

@@ -8,7 +8,7 @@
 //! the level of vector instructions nor on what is solved beside it.
 
 use crate::gemm::{Lines, transfer};
-use crate::simd::{Level, fused};
+use crate::simd::Level;
 use crate::vector::{Float, V};
 use std::ops::Range;
 
@@ -117,7 +117,7 @@ impl Panels {
                 #[cfg(target_arch = "x86_64")]
                 Level::Avx2 => avx2(&job, &self.data, x),
                 #[cfg(target_arch = "x86_64")]
-                Level::Portable if fused() => scalar(&job, &self.data, x),
+                Level::Portable if crate::simd::fused() => scalar(&job, &self.data, x),
                 _ => portable(&job, &self.data, x),
             }
         }
