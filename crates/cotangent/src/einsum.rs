@@ -91,10 +91,12 @@ pub fn einsum_by(spec: &str, operands: &[&TracedTensor], strategy: Strategy) -> 
 /// ```
 pub trait EagerEinsumExt {
     /// The sum of products that `spec` says.
+    #[track_caller]
     fn einsum(&self, spec: &str) -> ad::Result<EagerTensor>;
 }
 
 impl EagerEinsumExt for [&EagerTensor] {
+    #[track_caller]
     fn einsum(&self, spec: &str) -> ad::Result<EagerTensor> {
         let Some(first) = self.first() else { return Err(empty(spec).into()) };
         let rt = first.runtime();
@@ -121,6 +123,7 @@ impl EagerEinsumExt for [&EagerTensor] {
 }
 
 impl EagerEinsumExt for [EagerTensor] {
+    #[track_caller]
     fn einsum(&self, spec: &str) -> ad::Result<EagerTensor> {
         self.iter().collect::<Vec<_>>().as_slice().einsum(spec)
     }

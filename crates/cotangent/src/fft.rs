@@ -11,41 +11,49 @@
 use crate::write::Write;
 
 /// The transform along an axis; a real operand is made complex.
+#[track_caller]
 pub fn fft<T: Write>(x: &T, axis: usize) -> Result<T, T::Error> {
     T::write_one(&[x], |cx, x| cx.fft(x[0], axis))
 }
 
 /// The inverse transform along an axis.
+#[track_caller]
 pub fn ifft<T: Write>(x: &T, axis: usize) -> Result<T, T::Error> {
     T::write_one(&[x], |cx, x| cx.ifft(x[0], axis))
 }
 
 /// The first `n / 2 + 1` elements of the transform of a real tensor along an axis.
+#[track_caller]
 pub fn rfft<T: Write>(x: &T, axis: usize) -> Result<T, T::Error> {
     T::write_one(&[x], |cx, x| cx.rfft(x[0], axis))
 }
 
 /// The real tensor with `n` elements along an axis of which `x` is the [`rfft`].
+#[track_caller]
 pub fn irfft<T: Write>(x: &T, n: usize, axis: usize) -> Result<T, T::Error> {
     T::write_one(&[x], |cx, x| cx.irfft(x[0], n, axis))
 }
 
 /// The transform over several axes.
+#[track_caller]
 pub fn fftn<T: Write>(x: &T, axes: &[usize]) -> Result<T, T::Error> {
     T::write_one(&[x], |cx, x| cx.fftn(x[0], axes))
 }
 
 /// The inverse transform over several axes.
+#[track_caller]
 pub fn ifftn<T: Write>(x: &T, axes: &[usize]) -> Result<T, T::Error> {
     T::write_one(&[x], |cx, x| cx.ifftn(x[0], axes))
 }
 
 /// The transform of a real tensor over several axes: half of the spectrum along the last of them.
+#[track_caller]
 pub fn rfftn<T: Write>(x: &T, axes: &[usize]) -> Result<T, T::Error> {
     T::write_one(&[x], |cx, x| cx.rfftn(x[0], axes))
 }
 
 /// The inverse of [`rfftn`], with `n` elements along the last of the axes.
+#[track_caller]
 pub fn irfftn<T: Write>(x: &T, n: usize, axes: &[usize]) -> Result<T, T::Error> {
     T::write_one(&[x], |cx, x| cx.irfftn(x[0], n, axes))
 }

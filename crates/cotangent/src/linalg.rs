@@ -208,6 +208,7 @@ macro_rules! eager {
         /// Linear algebra; what has no answer is an error.
         impl EagerTensor {
             $(#[doc = $doc]
+            #[track_caller]
             pub fn $name(&self, $($b: &EagerTensor,)? $($p: $t),*) -> ad::Result<results!($n EagerTensor)> {
                 let y = self.runtime().write(&[self, $($b)?], |$cx, $x| $write.to_vec())?;
                 Ok(taken!($n y))

@@ -30,6 +30,7 @@ fn dims(shape: &[usize]) -> Vec<Dim> {
 }
 
 /// `n` keys that are independent of each other and of this one.
+#[track_caller]
 pub fn split<T: Write>(key: &T, n: usize) -> Result<Vec<T>, T::Error> {
     T::write(&[key], |cx, x| {
         let all = cx.random_split(x[0], &dims(&[n]));
@@ -38,6 +39,7 @@ pub fn split<T: Write>(key: &T, n: usize) -> Result<Vec<T>, T::Error> {
 }
 
 /// The key for a number under this one: of a step, a layer, an element.
+#[track_caller]
 pub fn fold_in<T: Write>(key: &T, number: u32) -> Result<T, T::Error> {
     T::write_one(&[key], |cx, x| {
         let number = cx.full(&Type::scalar(DType::U32), Scalar::I(number.into()));
@@ -46,11 +48,13 @@ pub fn fold_in<T: Write>(key: &T, number: u32) -> Result<T, T::Error> {
 }
 
 /// Random bits as an unsigned integer type.
+#[track_caller]
 pub fn bits<T: Write>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T::Error> {
     T::write_one(&[key], |cx, x| cx.random_bits(x[0], &dims(shape), dtype))
 }
 
 /// Numbers in `[0, 1)`.
+#[track_caller]
 pub fn uniform<T: Write>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T::Error> {
     T::write_one(&[key], |cx, x| {
         let bound = |c: f64| cx.full(&Type::scalar(dtype), c);
@@ -59,6 +63,7 @@ pub fn uniform<T: Write>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T:
 }
 
 /// Numbers in `[lo, hi)`; the bounds are broadcast to the shape.
+#[track_caller]
 pub fn uniform_between<T: Write>(key: &T, shape: &[usize], lo: &T, hi: &T) -> Result<T, T::Error> {
     T::write_one(&[key, lo, hi], |cx, x| cx.random_uniform(x[0], &dims(shape), x[1], x[2]))
 }
@@ -71,36 +76,43 @@ fn standard<T: Write>(key: &T, shape: &[usize], dtype: DType, f: Standard) -> Re
 }
 
 /// Normal numbers with mean 0 and variance 1; complex ones have half of it in each part.
+#[track_caller]
 pub fn normal<T: Write>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T::Error> {
     standard(key, shape, dtype, |cx, key, shape, dtype| cx.random_normal(key, shape, dtype))
 }
 
 /// Exponentially distributed numbers with mean 1.
+#[track_caller]
 pub fn exponential<T: Write>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T::Error> {
     standard(key, shape, dtype, |cx, key, shape, dtype| cx.random_exponential(key, shape, dtype))
 }
 
 /// Numbers of the standard Gumbel distribution.
+#[track_caller]
 pub fn gumbel<T: Write>(key: &T, shape: &[usize], dtype: DType) -> Result<T, T::Error> {
     standard(key, shape, dtype, |cx, key, shape, dtype| cx.random_gumbel(key, shape, dtype))
 }
 
 /// Normal numbers with mean 0 and variance 1, given that they lie between `lo` and `hi`.
+#[track_caller]
 pub fn truncated_normal<T: Write>(key: &T, shape: &[usize], lo: &T, hi: &T) -> Result<T, T::Error> {
     T::write_one(&[key, lo, hi], |cx, x| cx.random_truncated_normal(x[0], &dims(shape), x[1], x[2]))
 }
 
 /// True with probability `p`, which is broadcast to the shape.
+#[track_caller]
 pub fn bernoulli<T: Write>(key: &T, shape: &[usize], p: &T) -> Result<T, T::Error> {
     T::write_one(&[key, p], |cx, x| cx.random_bernoulli(x[0], &dims(shape), x[1]))
 }
 
 /// Classes along an axis of `logits`, which goes, with probability `softmax(logits)`.
+#[track_caller]
 pub fn categorical<T: Write>(key: &T, logits: &T, axis: usize) -> Result<T, T::Error> {
     T::write_one(&[key, logits], |cx, x| cx.random_categorical(x[0], x[1], axis))
 }
 
 /// Integers in `[lo, hi)`, of this type.
+#[track_caller]
 pub fn randint<T: Write>(key: &T, shape: &[usize], lo: i64, hi: i64, dtype: DType) -> Result<T, T::Error> {
     T::write_one(&[key], |cx, x| {
         let bound = |n: i64| cx.full(&Type::scalar(dtype), n);
@@ -109,11 +121,13 @@ pub fn randint<T: Write>(key: &T, shape: &[usize], lo: i64, hi: i64, dtype: DTyp
 }
 
 /// `x` with its parts along an axis in random order.
+#[track_caller]
 pub fn permutation<T: Write>(key: &T, x: &T, axis: usize) -> Result<T, T::Error> {
     T::write_one(&[key, x], |cx, v| cx.random_permutation(v[0], v[1], axis))
 }
 
 /// `x / (1 - rate)`, or 0 with probability `rate`, each element for itself.
+#[track_caller]
 pub fn dropout<T: Write>(key: &T, x: &T, rate: f64) -> Result<T, T::Error> {
     T::write_one(&[key, x], |cx, v| cx.random_dropout(v[0], v[1], rate))
 }

@@ -17,12 +17,14 @@ use crate::write::Write;
 use crate::{Code, Dim, Error, Val};
 
 /// The convolution of `x[b, f, ..]` with kernels `w[o, f, ..]`: `y[b, o, ..]`.
+#[track_caller]
 pub fn convolution<T: Write>(x: &T, w: &T, spec: &ConvolutionSpec) -> Result<T, T::Error> {
     T::write_one(&[x, w], |cx, v| cx.convolution(v[0], v[1], spec))
 }
 
 /// A reduction over windows of `size`, `stride` apart, over every axis of `x`; `padding` (none if it is empty) adds
 /// elements that do not count.
+#[track_caller]
 pub fn reduce_window<T: Write>(
     x: &T,
     op: Reduction,

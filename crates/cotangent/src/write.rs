@@ -21,9 +21,11 @@ pub trait Write: Sized {
     type Error: std::fmt::Debug;
 
     /// What `f` writes for these operands, of which there is at least one.
+    #[track_caller]
     fn write(x: &[&Self], f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>) -> Result<Vec<Self>, Self::Error>;
 
     /// As [`write`](Self::write), for one result.
+    #[track_caller]
     fn write_one(x: &[&Self], f: impl FnOnce(&dyn Emit, &[Val]) -> Val) -> Result<Self, Self::Error> {
         Ok(Self::write(x, |cx, x| vec![f(cx, x)])?.remove(0))
     }
@@ -41,6 +43,7 @@ impl Write for TracedTensor {
 impl Write for EagerTensor {
     type Error = crate::eager::Error;
 
+    #[track_caller]
     fn write(x: &[&Self], f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>) -> Result<Vec<Self>, Self::Error> {
         x[0].runtime().write(x, f)
     }

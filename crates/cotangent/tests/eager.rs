@@ -265,6 +265,33 @@ fn a_million_operations_deep() {
     std::thread::Builder::new().stack_size(128 << 10).spawn(work).unwrap().join().unwrap();
 }
 
+/// Convention 2: what does not depend on a variable has the derivative zero.
+#[test]
+fn constants_have_zero_derivatives() {
+    let rt = EagerRuntime::new();
+    let x = var(&rt, vec![1.0, 2.0]);
+    let g = (&x * 3.0).sum().unwrap().grad_of(&[&x], BackwardOptions::create_graph()).unwrap().remove(0);
+    let s = g.sum().unwrap();
+    let zero = s.grad_of(&[&x], BackwardOptions::default()).unwrap().remove(0);
+    assert_eq!(zero.to_tensor().unwrap().to_vec::<f64>().unwrap(), [0.0, 0.0]);
+    assert!(s.grad_optional(&[&x], BackwardOptions::default()).unwrap()[0].is_none());
+    let one = rt.constant_from(Tensor::scalar(1.0)).unwrap();
+    assert_eq!(s.vjp(&x, &one).unwrap().to_tensor().unwrap().to_vec::<f64>().unwrap(), [0.0, 0.0]);
+    assert_eq!(s.jvp(&x, &x.detach()).unwrap().item::<f64>().unwrap(), 0.0);
+    // Nothing to add to is more likely a mistake.
+    let e = x.sign().unwrap().sum().unwrap().backward().unwrap_err();
+    assert!(e.to_string().contains("in a differentiable way"), "{e}");
+}
+
+#[test]
+fn hooks_stay_in_their_runtime() {
+    let (rt, other) = (EagerRuntime::new(), EagerRuntime::new());
+    let x = scalar(&rt, 2.0);
+    let foreign = other.constant_from(Tensor::scalar(1.0)).unwrap();
+    x.register_hook(move |_| Some(foreign.clone())).unwrap();
+    assert!(matches!(x.square().unwrap().backward(), Err(Error::ContextMismatch { .. })));
+}
+
 /// Nodes are visited in the order of recording, whichever thread recorded them.
 #[test]
 fn a_tape_of_two_threads() {

@@ -1,7 +1,9 @@
 //! Traced tensors: the promised surface, and the corner cases of CONVENTIONS through this door.
 
 use cotangent::ad::{AdContext, RuleSet, TracedTensorAdExt};
+use cotangent::closures::{grad, vmap};
 use cotangent::cpu::CpuBackend;
+use cotangent::einsum::EagerEinsumExt;
 use cotangent::runtime::{GraphCompiler, GraphExecutor, TracedTensor};
 use cotangent::{C128, Code, DType, Dim, Tensor};
 
@@ -117,6 +119,59 @@ fn symbolic_and_unknown_extents() {
     assert!(executor.run_with_inputs(&program, &[(&a, &two), (&b, &two)]).is_ok());
     assert_eq!(code(executor.run_with_inputs(&program, &[(&a, &two), (&b, &three)])), Code::ShapeMismatch);
     assert!(executor.run_with_inputs(&program, &[(&a, &three), (&b, &three)]).is_ok());
+}
+
+/// A gradient that is the same everywhere reads no element, but has the extents of what it belongs to.
+#[test]
+fn extents_of_what_is_not_read() {
+    let n = Dim::sym("n");
+    let (x, b) = (TracedTensor::input(DType::F64, vec![n.clone()]), TracedTensor::input(DType::F64, vec![n.clone()]));
+    let rows = TracedTensor::input(DType::F64, vec![n, Dim::from(2)]);
+    let slope = x.sum().grad(&x).unwrap();
+    let each = vmap(grad(|r: TracedTensor| r.sum()))(rows.clone()).unwrap();
+    let all = [
+        (&slope, vec![1.0; 3]),
+        (&x.full_like(2.0), vec![2.0; 3]),
+        (&x.mean(&[0]).grad(&x).unwrap(), vec![1.0 / 3.0; 3]),
+        (&(&x + &b).sum().grad(&b).unwrap(), vec![1.0; 3]),
+        (&x.matmul(&rows).unwrap().sum().grad(&x).unwrap(), vec![7.0; 3]),
+        (&(&slope * &slope).sum().grad(&x).unwrap(), vec![0.0; 3]),
+        (&each, vec![1.0; 6]),
+    ];
+    let (three, wide) = (Tensor::ones(DType::F64, [3]).unwrap(), Tensor::full(DType::F64, [3, 2], 3.5).unwrap());
+    for (y, want) in all {
+        let program = GraphCompiler::new().compile(y).unwrap();
+        let given = [(&x, &three), (&b, &three), (&rows, &wide)];
+        let y = GraphExecutor::default().run_with_inputs(&program, &given).unwrap();
+        assert_eq!(y.to_vec::<f64>().unwrap(), want);
+        // One placeholder says how many there are, and it is asked for.
+        assert_eq!(code(GraphExecutor::default().run(&program)), Code::Unbound);
+    }
+    let (a, b) = (
+        TracedTensor::input(DType::F64, vec![TracedTensor::unknown()]),
+        TracedTensor::input(DType::F64, vec![TracedTensor::unknown()]),
+    );
+    let program = GraphCompiler::new().compile(&(&a * &b).sum().grad(&a).unwrap()).unwrap();
+    let y = GraphExecutor::default().run_with_inputs(&program, &[(&a, &three), (&b, &three)]).unwrap();
+    assert_eq!(y.to_vec::<f64>().unwrap(), [1.0; 3]);
+}
+
+/// Functions over traced and eager tensors say where they were called.
+#[test]
+fn errors_name_the_caller() {
+    let x = at(1.0);
+    let e = cotangent::fft::fft(&x, 3).unwrap_err().to_string();
+    assert!(e.contains("tests/traced.rs"), "{e}");
+    let x = cotangent::EagerRuntime::new().constant_from(Tensor::scalar(1.0)).unwrap();
+    let all = [
+        cotangent::fft::fft(&x, 3).unwrap_err(),
+        x.matmul(&x).unwrap_err(),
+        x.cholesky().unwrap_err(),
+        [&x, &x][..].einsum("ij,jk->ik").unwrap_err(),
+    ];
+    for e in all {
+        assert!(e.to_string().contains("tests/traced.rs"), "{e}");
+    }
 }
 
 #[test]

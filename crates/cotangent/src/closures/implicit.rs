@@ -175,6 +175,9 @@ fn least<X: Tree, R: Returns<Out = TracedTensor>>(
 
 /// Where the real scalar `f(x)` is least near `start`. When run, an error if that is not found.
 ///
+/// The search ends where the gradient vanishes, and steps reduce `f`: so what is found is a minimum, unless it is the start
+/// itself. At a maximum or a saddle nothing says which way to go; start beside it.
+///
 /// ```
 /// use cotangent::{TracedTensor, closures::{argmin, jacobian}};
 /// // Ridge regression: the weights of a line through two points, and how they move with the data.

@@ -236,6 +236,7 @@ fn run_hooks(rt: &Arc<EagerRuntime>, node: &Node, slots: &mut Slots) -> Result<(
         if let Some((_, v)) = slots.iter_mut().find(|s| s.0 == slot)
             && let Some(new) = hook(&EagerTensor::from_value(v.clone(), rt))
         {
+            new.belongs_to(rt)?;
             let new = new.value()?.clone();
             if new.tensor.shape() != v.tensor.shape() || new.tensor.dtype() != v.tensor.dtype() {
                 return Err(Error::Core(cotangent_core::Error::new(

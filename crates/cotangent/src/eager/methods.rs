@@ -25,6 +25,7 @@ fn common_shape(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
 
 impl EagerTensor {
     /// Runs what `f` writes; `self` is value 0 and the others follow.
+    #[track_caller]
     fn through(&self, others: &[&EagerTensor], f: impl FnOnce(&dyn Emit, &[Val]) -> Val) -> Result<EagerTensor> {
         let mut x = vec![self];
         x.extend(others);
@@ -95,36 +96,42 @@ impl EagerTensor {
     }
 
     /// The mean over axes, which go.
+    #[track_caller]
     pub fn mean(&self, axes: &[usize]) -> Result<EagerTensor> {
         self.check_axes(axes)?;
         self.through(&[], |cx, v| cx.mean(v[0], axes))
     }
 
     /// The variance over axes, which go; divided by `n - ddof`.
+    #[track_caller]
     pub fn var(&self, axes: &[usize], ddof: f64) -> Result<EagerTensor> {
         self.check_axes(axes)?;
         self.through(&[], |cx, v| cx.var(v[0], axes, ddof))
     }
 
     /// The Euclidean norm over axes, which go.
+    #[track_caller]
     pub fn norm(&self, axes: &[usize]) -> Result<EagerTensor> {
         self.check_axes(axes)?;
         self.through(&[], |cx, v| cx.norm(v[0], axes))
     }
 
     /// `log(sum(exp(x)))` over axes, which go.
+    #[track_caller]
     pub fn logsumexp(&self, axes: &[usize]) -> Result<EagerTensor> {
         self.check_axes(axes)?;
         self.through(&[], |cx, v| cx.logsumexp(v[0], axes))
     }
 
     /// Softmax along an axis.
+    #[track_caller]
     pub fn softmax(&self, axis: usize) -> Result<EagerTensor> {
         self.check_axes(&[axis])?;
         self.through(&[], |cx, v| cx.softmax(v[0], axis))
     }
 
     /// The logarithm of softmax along an axis.
+    #[track_caller]
     pub fn log_softmax(&self, axis: usize) -> Result<EagerTensor> {
         self.check_axes(&[axis])?;
         self.through(&[], |cx, v| cx.log_softmax(v[0], axis))
@@ -166,12 +173,14 @@ impl EagerTensor {
     }
 
     /// Elements `range` of an axis.
+    #[track_caller]
     pub fn slice(&self, axis: usize, range: Range<usize>) -> Result<EagerTensor> {
         self.check_axes(&[axis])?;
         self.through(&[], |cx, v| cx.slice_axis(v[0], axis, range.start, range.end))
     }
 
     /// Tensors one after the other along an axis.
+    #[track_caller]
     pub fn concatenate(parts: &[&EagerTensor], axis: usize) -> Result<EagerTensor> {
         Ok(EagerTensor::apply(cotangent_core::ops::Concatenate { axis }, parts)?.remove(0))
     }
@@ -183,6 +192,7 @@ impl EagerTensor {
     }
 
     /// The matrix product, batched over leading axes.
+    #[track_caller]
     pub fn matmul(&self, y: &EagerTensor) -> Result<EagerTensor> {
         y.belongs_to(self.runtime())?;
         if self.rank() == 2 && y.rank() == 2 {
@@ -199,11 +209,13 @@ impl EagerTensor {
     }
 
     /// `self` where the predicate `p` holds, `y` elsewhere.
+    #[track_caller]
     pub fn select(&self, p: &EagerTensor, y: &EagerTensor) -> Result<EagerTensor> {
         Ok(EagerTensor::apply(cotangent_core::ops::Select, &[p, self, y])?.remove(0))
     }
 
     /// The imaginary part; zero for a real tensor.
+    #[track_caller]
     pub fn imag(&self) -> Result<EagerTensor> {
         self.through(&[], |cx, v| cx.imag(v[0]))
     }

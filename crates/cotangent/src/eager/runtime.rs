@@ -152,6 +152,7 @@ impl EagerRuntime {
     }
 
     /// Applies any operation, an extension included: a tensor per result.
+    #[track_caller]
     pub fn apply(self: &Arc<Self>, op: impl Into<Op>, operands: &[&EagerTensor]) -> Result<Vec<EagerTensor>> {
         let op = op.into();
         self.write(operands, |cx, x| cx.emit(op, x).to_vec())
@@ -159,6 +160,7 @@ impl EagerRuntime {
 
     /// Runs what `f` writes with the core's emitter, operation by operation, recorded where operands are tracked: every
     /// composite of the core on eager tensors.
+    #[track_caller]
     pub fn write(
         self: &Arc<Self>,
         operands: &[&EagerTensor],
@@ -170,10 +172,12 @@ impl EagerRuntime {
             values.push(Held::new(x.value()?.clone()));
         }
         let exec = Exec::new(self, true, values, Env::default());
+        let loc = crate::traced::here();
+        exec.set_loc(loc);
         let x: Vec<Val> = (0..operands.len()).map(Val::from_index).collect();
         let y = f(&exec, &x);
         if let Some(e) = exec.take_error() {
-            return Err(e.into());
+            return Err(e.at(loc).into());
         }
         Ok(y.iter().filter_map(|&v| exec.get(v)).map(|v| EagerTensor::from_value(v, self)).collect())
     }

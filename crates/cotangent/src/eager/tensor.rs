@@ -151,6 +151,7 @@ impl EagerTensor {
 
     /// Applies any operation, an extension included: a tensor per result. An operation without operands is
     /// [`EagerRuntime::apply`]'s.
+    #[track_caller]
     pub fn apply(op: impl Into<Op>, operands: &[&EagerTensor]) -> Result<Vec<EagerTensor>> {
         match operands.first() {
             Some(x) => x.rt.apply(op, operands),
@@ -239,7 +240,8 @@ impl EagerTensor {
             Some(e) => Ok(e),
             None => core(
                 Code::Unbound,
-                "the tensor tracks no gradient: nothing that it was computed from was made with requires_grad_in"
+                "the tensor tracks no gradient: nothing that it was computed from was made with requires_grad_in, or it \
+                 does not depend on that in a differentiable way"
                     .into(),
             ),
         }
@@ -347,12 +349,13 @@ impl EagerTensor {
     }
 
     fn pull_to(&self, ct: Value, wrt: &[&EagerTensor], options: BackwardOptions) -> Result<Vec<Option<EagerTensor>>> {
-        let seed = (self.edge()?.clone(), ct);
         let mut keys = Vec::new();
         for x in wrt {
             x.belongs_to(&self.rt)?;
             keys.push(x.edge()?.key());
         }
+        let Some(edge) = self.value()?.edge.clone() else { return Ok(vec![None; wrt.len()]) };
+        let seed = (edge, ct);
         let mut found: FxHashMap<(u64, u32), Value> = FxHashMap::default();
         pull(&self.rt, &[seed], options, &mut |node, slots, _| {
             for (slot, v) in slots.iter().filter(|(slot, _)| keys.contains(&(node.id, *slot))) {
@@ -407,8 +410,11 @@ impl EagerTensor {
     pub fn jvp(&self, x: &EagerTensor, dx: &EagerTensor) -> Result<EagerTensor> {
         let seed = dx.direction(Code::TangentMismatch, "tangent", x)?;
         self.belongs_to(&x.rt)?;
-        let out = self.edge()?.clone();
-        let t = push(&self.rt, &[out], vec![(x.edge()?.clone(), seed)], true)?.remove(0);
+        let seed = vec![(x.edge()?.clone(), seed)];
+        let t = match &self.value()?.edge {
+            Some(out) => push(&self.rt, std::slice::from_ref(out), seed, true)?.remove(0),
+            None => None,
+        };
         match t {
             Some(v) => Ok(EagerTensor::from_value(Value { order: self.order(), ..v }, &self.rt)),
             None => self.zeros_like(),

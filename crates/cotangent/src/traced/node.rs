@@ -4,7 +4,7 @@
 //! order of ids is topological. Nodes refer to their operands only; neither walking nor dropping them recurses.
 
 use super::TracedTensor;
-use crate::{Error, Loc, Op, Tensor, Type, Val};
+use crate::{Error, Loc, Op, Sym, Tensor, Type, Val};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::panic::Location;
@@ -29,12 +29,14 @@ pub(crate) struct Node {
     pub id: u64,
     pub kind: Kind,
     pub types: SmallVec<[Type; 1]>,
+    /// Placeholders that say what the extents are which an operation mentions: it need not read any of them.
+    pub sizes: Box<[TracedTensor]>,
     pub loc: Loc,
 }
 
 impl Node {
     pub fn new(kind: Kind, types: SmallVec<[Type; 1]>, loc: Loc) -> Arc<Node> {
-        Arc::new(Node { id: fresh_id(), kind, types, loc })
+        Arc::new(Node { id: fresh_id(), kind, types, sizes: Box::default(), loc })
     }
 
     pub fn operands(&self) -> &[TracedTensor] {
@@ -58,6 +60,19 @@ impl Drop for Node {
             }
         }
     }
+}
+
+/// The placeholders that a tensor knows extents from: itself, if it is one.
+pub(crate) fn sizes(t: &TracedTensor) -> &[TracedTensor] {
+    match t.node.kind {
+        Kind::Input(_) => std::slice::from_ref(t),
+        _ => &t.node.sizes,
+    }
+}
+
+/// Whether an axis of this type is as long as this symbol says.
+pub(crate) fn says(ty: &Type, s: &Sym) -> bool {
+    ty.shape.iter().any(|d| d.as_sym() == Some(s))
 }
 
 /// The place of the caller of a method that is marked `#[track_caller]`.

@@ -2,12 +2,12 @@
 //! and composites included, writes to a trace.
 
 use super::TracedTensor;
-use super::node::{Kind, Node, fresh_id};
+use super::node::{Kind, Node, fresh_id, says, sizes};
 use crate::{Code, DType, Dim, Emit, Error, Loc, Op, Result, Shape, Sym, Type, Val, Vals};
 use cotangent_core::transform::Session;
 use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 /// The session of plain operations, which derive nothing.
 static PLAIN: LazyLock<Session> = LazyLock::new(Session::default);
@@ -17,11 +17,19 @@ pub(crate) struct Recorder {
     values: RefCell<Vec<TracedTensor>>,
     error: RefCell<Option<Error>>,
     loc: Cell<Loc>,
+    /// Some value has an extent that is not a number.
+    open: Cell<bool>,
 }
 
 impl Recorder {
     pub fn new(session: Session, loc: Loc) -> Recorder {
-        Recorder { session, values: RefCell::default(), error: RefCell::default(), loc: Cell::new(loc) }
+        Recorder {
+            session,
+            values: RefCell::default(),
+            error: RefCell::default(),
+            loc: Cell::new(loc),
+            open: Cell::default(),
+        }
     }
 
     /// A value that stands for `t`.
@@ -34,6 +42,9 @@ impl Recorder {
     }
 
     fn push(&self, t: TracedTensor) -> Val {
+        if t.node.types.iter().any(|ty| ty.shape.as_const().is_none()) {
+            self.open.set(true);
+        }
         let mut values = self.values.borrow_mut();
         values.push(t);
         Val::from_index(values.len() - 1)
@@ -54,6 +65,26 @@ impl Recorder {
             .collect()
     }
 
+    /// Placeholders that say what the extents are which an operation and its results mention.
+    fn sizes(&self, op: &Op, operands: &[TracedTensor], results: &[Type]) -> Box<[TracedTensor]> {
+        let (own, mut wanted, mut found) = (op.binds(), Vec::new(), Vec::<TracedTensor>::new());
+        let mut want = |s: &Sym| {
+            if !own.contains(s) && !wanted.contains(s) {
+                wanted.push(s.clone());
+            }
+        };
+        results.iter().for_each(|ty| ty.syms(&mut want));
+        op.attr_syms(&mut want);
+        let values = self.values.borrow();
+        for s in wanted {
+            let says = |t: &&TracedTensor| says(&t.node.types[0], &s);
+            if !found.iter().any(|t| says(&t)) {
+                found.extend(operands.iter().chain(&*values).flat_map(sizes).find(says).cloned());
+            }
+        }
+        found.into()
+    }
+
     fn try_emit(&self, op: Op, x: &[Val]) -> Result<Vals> {
         let operands: SmallVec<[TracedTensor; 2]> = {
             let values = self.values.borrow();
@@ -66,7 +97,9 @@ impl Recorder {
         let types: SmallVec<[Type; 4]> = operands.iter().map(|t| t.node.types[t.index as usize].clone()).collect();
         let loc = self.loc.get();
         let results = op.infer(&types).map_err(|e| e.at(loc))?;
-        let node = Node::new(Kind::Op(op, operands), results.into(), loc);
+        let sizes = if self.open.get() { self.sizes(&op, &operands, &results) } else { Box::default() };
+        let (kind, types) = (Kind::Op(op, operands), results.into());
+        let node = Arc::new(Node { id: fresh_id(), kind, types, sizes, loc });
         Ok((0..node.types.len()).map(|i| self.push(TracedTensor { node: node.clone(), index: i as u32 })).collect())
     }
 }

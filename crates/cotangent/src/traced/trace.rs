@@ -1,7 +1,7 @@
 //! [`Trace`]: the part of a trace that some tensors need, as a closed function.
 
 use super::TracedTensor;
-use super::node::{Kind, Node, ValOf, reached};
+use super::node::{Kind, Node, ValOf, reached, says};
 use crate::{Builder, Code, Emit, Error, Function, Result, Val};
 use cotangent_core::transform::Session;
 use std::sync::Arc;
@@ -51,6 +51,17 @@ impl Trace {
         let old = |t: &TracedTensor| t.node.id < start || !matches!(t.node.kind, Kind::Op(..));
         let used = nodes.iter().filter(|n| n.id >= start).flat_map(|n| n.operands()).chain(roots.iter().copied());
         let mut leaves: Vec<&TracedTensor> = used.filter(|t| old(t)).collect();
+        // What is not read may still say how long an axis is; a body has that from the function it stands in.
+        if start == 0 {
+            let mut known: Vec<&TracedTensor> = leaves.clone();
+            for s in nodes.iter().flat_map(|n| &n.sizes) {
+                let dims = || s.node.types[0].shape.iter().filter_map(|d| d.as_sym());
+                if dims().any(|d| !known.iter().any(|t| says(&t.node.types[t.index as usize], d))) {
+                    known.push(s);
+                }
+            }
+            leaves = known;
+        }
         leaves.sort_by_key(|t| (t.node.id, t.index));
         leaves.dedup_by_key(|t| (t.node.id, t.index));
         for t in leaves {
