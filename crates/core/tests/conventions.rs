@@ -45,6 +45,8 @@ mod nesting;
 mod nonsmooth;
 #[path = "conventions/scale.rs"]
 mod scale;
+#[path = "conventions/spectra.rs"]
+mod spectra;
 #[path = "conventions/types.rs"]
 mod types;
 

@@ -6,8 +6,8 @@ use cotangent::closures::{self, Solver};
 use cotangent::einsum::{EagerEinsumExt, einsum};
 use cotangent::linalg::{LinalgBackend, MatrixNorm, TracedTensorLinalgExt};
 use cotangent::{
-    C128, Code, CpuBackend, DType, Error, GraphCompiler, GraphExecutor, Program, Result, Tensor, TracedTensor, npy,
-    npz, random, safetensors,
+    C128, Code, CpuBackend, DType, Dim, Error, GraphCompiler, GraphExecutor, Program, Result, Tensor, TracedTensor,
+    npy, npz, random, safetensors,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -155,6 +155,9 @@ fn linear_algebra() {
     let indefinite = tensor(&[2, 2], &[1.0, 2.0, 2.0, 1.0]);
     let singular = tensor(&[2, 2], &[1.0, 2.0, 2.0, 4.0]);
     let nan = tensor(&[2, 2], &[f64::NAN, 0.0, 0.0, 1.0]);
+    let two = tensor(&[2, 2, 2], &[1.0, 0.0, 0.0, 1.0, f64::NAN, 0.0, 0.0, 1.0]);
+    let infinite = tensor(&[2, 2], &[f64::INFINITY, 0.0, 0.0, 1.0]);
+    let open = |rows: &str, n: usize| TracedTensor::input(DType::F64, vec![Dim::sym(rows), Dim::from(n)]);
     let tall = zeros(&[3, 2]);
     let whole = Tensor::from_vec_row_major([1, 1], vec![1i32]).unwrap();
     cases! {
@@ -169,9 +172,20 @@ fn linear_algebra() {
         "the determinant of integers": ran(backend().det(&whole)) => DTypeMismatch, "i32";
         "matrix_exp of a tall matrix": ran(backend().matrix_exp(&tall)) => ShapeMismatch, "square";
         "the norm of a number": ran(backend().matrix_norm(&Tensor::scalar(1.0), MatrixNorm::Frobenius)) => ShapeMismatch, "matrices";
-        "the greatest singular value of nothing": ran(backend().matrix_norm(&zeros(&[0, 0]), MatrixNorm::Spectral)) => Attribute, "";
+        "the greatest singular value of nothing": ran(backend().matrix_norm(&zeros(&[0, 0]), MatrixNorm::Spectral)) => Attribute, "matrix_norm";
         "a rank that varies": ran(backend().svd_thresholded(&zeros(&[2, 2, 2]), 0.5)) => RankVaries, "batch";
-        "more values than there are": ran(backend().svd_truncated(&indefinite, 3)) => Attribute, "3";
+        "more values than there are": ran(backend().svd_truncated(&indefinite, 3)) => Attribute, "svd_truncated";
+        "a rank that there is not": ran(backend().low_rank_approximation(&tall, 3)) => Attribute, "low_rank_approximation";
+        "a system with NaN": ran(backend().solve(&nan, &zeros(&[2]))) => Singular, "NaN";
+        "one matrix of several": ran(backend().inv(&two)) => Singular, "[1]";
+        "matrix_exp of NaN": ran(backend().matrix_exp(&nan)) => Singular, "NaN";
+        "matrix_exp of one NaN of several": ran(backend().matrix_exp(&two)) => Singular, "[1]";
+        "matrix_exp of infinity": ran(backend().matrix_exp(&infinite)) => Singular, "";
+        "matrix_exp of NaN eagerly": ran(EagerRuntime::new().variable_from(nan.clone())?.matrix_exp()) => Singular, "NaN";
+        "pinv of any matrix": ran(open("m", 2).pinv()) => ShapeMismatch, "`pinv`";
+        "lstsq of any matrix": ran(open("m", 2).lstsq(&open("m", 1))) => ShapeMismatch, "`lstsq`";
+        "svd of any matrix": ran(open("m", 2).svd()) => ShapeMismatch, "fewer";
+        "the rank of any matrix": ran(open("m", 2).low_rank_approximation(1)) => ShapeMismatch, "fewer";
         "derivatives of equal eigenvectors": {
             let x = EagerRuntime::new().variable_from(Tensor::eye(DType::F64, 2)?)?;
             ran(x.eigh().and_then(|y| y.1.sum()?.backward()))
@@ -180,6 +194,11 @@ fn linear_algebra() {
             let x = TracedTensor::from_tensor(tall.clone());
             ran(x.qr_complete()?.0.sum().grad(&x))
         } => NoRule, "thin";
+        "kron of other batches": ran(backend().kron(&two, &zeros(&[3, 2, 2]))) => ShapeMismatch, "";
+        "least squares of other batches": ran(backend().lstsq(&two, &zeros(&[3, 2, 2]))) => ShapeMismatch, "";
+        "a system of other batches": ran(backend().solve(&two, &zeros(&[3, 2, 2]))) => ShapeMismatch, "";
+        "a triangular system of other batches":
+            ran(backend().triangular_solve(&two, &zeros(&[3, 2, 2]), Default::default())) => ShapeMismatch, "";
         "a trace of a tall matrix": ran(TracedTensor::from_tensor(tall.clone()).det()) => ShapeMismatch, "square";
     }
     // No numbers, no answer, and no error: NaN stays NaN where it is an answer.
@@ -187,6 +206,9 @@ fn linear_algebra() {
     assert!(backend().eig(&nan).unwrap().0.to_array().unwrap().to_c128().iter().all(|x| x.re.is_nan()));
     for empty in [zeros(&[0, 0]), zeros(&[0, 2, 2])] {
         let b = &mut backend();
+        assert_eq!(b.matrix_exp(&empty).unwrap().shape(), empty.shape());
+        let traced = TracedTensor::from_tensor(empty.clone()).matrix_exp().unwrap();
+        assert_eq!(traced.to_tensor().unwrap().shape(), empty.shape());
         assert_eq!(b.inv(&empty).unwrap().shape(), empty.shape());
         assert_eq!(b.eigh(&empty).unwrap().1.shape(), empty.shape());
         assert_eq!(b.cholesky_ex(&empty).unwrap().1.shape(), &empty.shape()[..empty.rank() - 2]);

@@ -1,7 +1,7 @@
 //! Linear algebra through the doors of the facade: eager errors, eager against traced, the example.
 
 use cotangent::ad::{BackwardOptions, EagerRuntime, EagerTensor, TracedTensorAdExt};
-use cotangent::linalg::{LinalgBackend, TracedTensorLinalgExt};
+use cotangent::linalg::{LinalgBackend, TracedTensorLinalgExt, TriangularSolve};
 use cotangent::{Code, CpuBackend, Tensor, TracedTensor, closures};
 
 fn tensor(shape: &[usize], v: &[f64]) -> Tensor {
@@ -154,6 +154,37 @@ fn second_derivatives_of_spectral_functions_at_the_identity() {
         let (i, j, k, l) = (at / 8, at / 4 % 2, at / 2 % 2, at % 2);
         let want = 1f64.exp() * (d(i, k) * d(j, l) + d(i, l) * d(j, k)) * 2.0;
         assert!((h - want).abs() < 1e-9, "{at}: {h} {want}");
+    }
+}
+
+/// Leading axes of triangular systems repeat as those of `solve`.
+#[test]
+fn triangular_systems_in_batches() {
+    let l = TracedTensor::from_vec_row_major([2, 2], vec![2.0, 0.0, 1.0, 4.0]);
+    let b = TracedTensor::from_vec_row_major([2, 2, 1], vec![2.0, 5.0, 4.0, 6.0]);
+    let solved = |l: &TracedTensor, b: &TracedTensor| l.triangular_solve(b, TriangularSolve::default()).unwrap();
+    let flat = |t: TracedTensor| t.to_tensor().unwrap().to_vec::<f64>().unwrap();
+    assert_eq!(flat(solved(&l, &b)), [1.0, 1.0, 2.0, 1.0]);
+    assert_eq!(
+        flat(solved(&l, &b).sum().grad(&l).unwrap()),
+        flat(l.solve(&b).unwrap().sum().grad(&l).unwrap().tril(0).unwrap())
+    );
+    let many = TracedTensor::from_vec_row_major([2, 2, 2], vec![2.0, 0.0, 1.0, 4.0, 1.0, 0.0, 1.0, 1.0]);
+    let one = TracedTensor::from_vec_row_major([2, 1], vec![2.0, 5.0]);
+    assert_eq!(flat(solved(&many, &one)), [1.0, 1.0, 2.0, 3.0]);
+}
+
+/// An error in the middle of a derivative is that error.
+#[test]
+fn degenerate_rectangles_eagerly() {
+    for shape in [[3, 2], [2, 3]] {
+        let x = tensor(
+            &shape,
+            &if shape[0] == 3 { [1.0, 0.0, 0.0, 1.0, 0.0, 0.0] } else { [1.0, 0.0, 0.0, 0.0, 1.0, 0.0] },
+        );
+        assert_eq!(code(&x, |x| Ok(x.svd()?.0)), Code::DegenerateSpectrum);
+        assert_eq!(code(&x, |x| Ok(x.svd()?.2)), Code::DegenerateSpectrum);
+        assert_eq!(code(&x, |x| x.low_rank_approximation(1)), Code::DegenerateSpectrum);
     }
 }
 

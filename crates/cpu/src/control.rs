@@ -46,13 +46,13 @@ pub(crate) fn guard(g: &Guard, dtype: DType) -> Kernel {
     pick!(dtype, T => Box::new(move |_, x: Operands| {
         let mut x = x.into_iter();
         let (x, ok, measure) = (x.next().expect("values"), x.next().expect("a condition"), x.next());
-        let ok = ok.into_dense()?;
-        let ok = ok.as_slice::<bool>().expect("dense booleans");
+        let flags = ok.into_dense()?;
+        let ok = flags.as_slice::<bool>().expect("dense booleans");
         if ok.iter().all(|&ok| ok) {
             return Ok(smallvec![x]);
         }
         if g.always_fails() {
-            return Err(g.error(measure.map(Tensor::into_array).transpose()?.as_ref()));
+            return Err(g.error(&flags.clone().into_array()?, measure.map(Tensor::into_array).transpose()?.as_ref()));
         }
         let each = (x.numel() / ok.len().max(1)).max(1);
         let x = x.into_dense()?;

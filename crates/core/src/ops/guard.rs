@@ -44,7 +44,8 @@ const CODES: &[(&str, Code, &str)] = &[
     (
         SINGULAR,
         Code::Singular,
-        "the matrix is singular: the system has no unique solution. Use lstsq or pinv, or add a multiple of the identity",
+        "the matrix is singular, and the system has no unique solution, or there is NaN in the matrix or the right-hand \
+         side. For singular matrices use lstsq or pinv, or add a multiple of the identity",
     ),
     (
         RANK_DEFICIENT,
@@ -75,10 +76,16 @@ impl Guard {
         self.code == NOT_CONVERGED
     }
 
-    /// The error where the condition does not hold.
-    pub fn error(&self, measure: Option<&Array>) -> Error {
+    /// The error where the condition `ok` does not hold, with the first place in a batch.
+    pub fn error(&self, ok: &Array, measure: Option<&Array>) -> Error {
         let (code, text) = self.row().map_or((Code::CheckFailed, &*self.code), |r| (r.1, r.2));
         let text = self.message.as_deref().unwrap_or(text);
+        let mut rest = ok.as_slice::<bool>().and_then(|ok| ok.iter().position(|&ok| !ok)).unwrap_or(0);
+        let mut place = vec![0; ok.shape().len()];
+        for (p, d) in place.iter_mut().zip(ok.shape()).rev() {
+            (*p, rest) = (rest % (*d).max(1), rest / (*d).max(1));
+        }
+        let text = if place.is_empty() { text.to_owned() } else { format!("{text} (at {place:?} of the batch)") };
         match measure {
             None => Error::new(code, text),
             Some(m) => {
@@ -127,7 +134,7 @@ impl Primitive for Guard {
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
         let ok = x[1].as_slice::<bool>().unwrap_or_default();
         if self.always_fails() && ok.contains(&false) {
-            return Err(self.error(x.get(2)));
+            return Err(self.error(&x[1], x.get(2)));
         }
         let each = x[0].len() / ok.len().max(1);
         let nan = |k: usize| !ok[k / each.max(1)];

@@ -222,10 +222,11 @@ impl EagerRuntime {
     fn execute_plain(&self, op: &Op, x: Operands, env: &Env) -> cotangent_core::Result<Results> {
         // What a program marks as NaN can be said at once.
         if let (Op::Guard(guard), [_, ok, measure @ ..]) = (op, &x[..])
-            && ok.clone().into_array()?.as_slice::<bool>().is_some_and(|ok| ok.contains(&false))
+            && let ok = ok.clone().into_array()?
+            && ok.as_slice::<bool>().is_some_and(|ok| ok.contains(&false))
         {
             let measure = measure.first().map(|m| m.clone().into_array()).transpose()?;
-            return Err(guard.error(measure.as_ref()));
+            return Err(guard.error(&ok, measure.as_ref()));
         }
         let backend = self.backend.read().unwrap_or_else(PoisonError::into_inner);
         if op.runs() {

@@ -158,6 +158,41 @@ impl dyn Emit + '_ {
         fine
     }
 
+    /// A matrix of which it is known whether rows or columns are fewer; otherwise an error, and false.
+    fn is_comparable(&self, what: &str, x: Val) -> bool {
+        if !self.is_matrix(what, x) {
+            return false;
+        }
+        let ty = self.ty(x);
+        let [.., m, n] = &ty.shape[..] else { return false };
+        let fine = m.same(n) == Some(true) || exceeds(m, n) || exceeds(n, m);
+        if !fine {
+            let text = format!(
+                "`{what}` of {ty}: which of {m} rows and {n} columns are fewer is not known. Fix both extents, or write \
+                 one with the other, as n + 1 rows and n columns"
+            );
+            self.fail(Error::new(Code::ShapeMismatch, text).at(self.loc()));
+        }
+        fine
+    }
+
+    /// A matrix that has `k` singular values, as far as is known; otherwise an error, and false.
+    pub(super) fn has_values(&self, what: &str, x: Val, k: &Dim) -> bool {
+        if !self.is_matrix(what, x) {
+            return false;
+        }
+        let ty = self.ty(x);
+        let fine = !ty.shape[ty.rank() - 2..].iter().any(|d| exceeds(k, d));
+        if !fine {
+            let text = format!(
+                "`{what}`: a matrix of {ty} does not have {k} singular value{}",
+                if k.is(1) { "" } else { "s" }
+            );
+            self.fail(Error::new(Code::Attribute, text).at(self.loc()));
+        }
+        fine
+    }
+
     /// A square matrix; otherwise an error, and false.
     pub(super) fn is_square(&self, what: &str, x: Val) -> bool {
         if !self.is_matrix(what, x) {
@@ -176,7 +211,7 @@ impl dyn Emit + '_ {
     /// The Moore-Penrose inverse. Singular values up to `rtol` times the largest count as zero (default: `max(m, n) ε`);
     /// the derivative is that at constant rank.
     pub fn pinv(&self, a: Val, rtol: Option<f64>) -> Val {
-        if !self.is_matrix("pinv", a) {
+        if !self.is_comparable("pinv", a) {
             return Val::POISON;
         }
         let body = |cx: &dyn Emit, x: &[Val]| {
@@ -207,7 +242,7 @@ impl dyn Emit + '_ {
     /// Which singular values of `a` are not negligible beside the largest.
     pub(super) fn counts(&self, s: Val, a: Val, rtol: Option<f64>) -> Val {
         let (ty, ta) = (self.ty(s), self.ty(a));
-        let last = [ty.rank() - 1];
+        let last = [ty.rank().saturating_sub(1)];
         let most = self.max_or_least(self.stop_gradient(s), &last);
         let of = self.ty(most);
         let rtol = match rtol {
@@ -223,7 +258,7 @@ impl dyn Emit + '_ {
     /// Numbers of the last axis as factors of the columns of `like`.
     pub(super) fn along_columns(&self, s: Val, like: Val) -> Val {
         let ty = self.ty(like);
-        let dims: Vec<usize> = (0..ty.rank() - 2).chain([ty.rank() - 1]).collect();
+        let dims: Vec<usize> = (0..ty.rank()).filter(|&k| k + 2 != ty.rank()).collect();
         self.broadcast_in_dim(self.convert(s, ty.dtype), &ty.shape, &dims)
     }
 
@@ -231,7 +266,7 @@ impl dyn Emit + '_ {
     /// are known not to be wide go through QR; those that lack rank (and all, where `rtol` says what rank is) through the
     /// Moore-Penrose inverse.
     pub fn lstsq(&self, a: Val, b: Val, rtol: Option<f64>) -> Val {
-        if !self.is_matrix("lstsq", a) {
+        if !self.is_comparable("lstsq", a) {
             return Val::POISON;
         }
         let (ta, tb) = (self.ty(a), self.ty(b));
@@ -247,6 +282,9 @@ impl dyn Emit + '_ {
         }
         let (a, b) = self.same_leads(a, b);
         let f = self.qr(self.stop_gradient(a));
+        if self.failed() {
+            return Val::POISON;
+        }
         let fine = self.full_rank(f[1]);
         let all: Vec<usize> = (0..self.ty(fine).rank()).collect();
         let full = |cx: &dyn Emit, x: &[Val]| vec![cx.tall_lstsq(x[0], x[1], (x[2], x[3]))];
@@ -312,6 +350,10 @@ impl dyn Emit + '_ {
         }
         let rank = self.ty(x).rank();
         let (rows, columns) = (rank - 2, rank - 1);
+        let extreme = matches!(kind, MatrixNorm::Spectral | MatrixNorm::LeastSingular);
+        if extreme && !self.has_values("matrix_norm", x, &Dim::Const(1)) {
+            return Val::POISON;
+        }
         let sums = |axis: usize| self.reduce_sum(self.abs(x), &[axis]);
         match kind {
             MatrixNorm::Frobenius => self.norm(x, &[rows, columns]),
@@ -337,7 +379,8 @@ impl dyn Emit + '_ {
         let ty = self.ty(a);
         let rank = ty.rank();
         let (coefficients, reach) = if matches!(ty.dtype, DType::F32 | DType::C64) { PADE_7 } else { PADE_13 };
-        let size = self.matrix_norm(self.stop_gradient(a), MatrixNorm::One);
+        let sums = self.reduce_sum(self.abs(self.stop_gradient(a)), &[rank - 2]);
+        let size = self.max_or_least(sums, &[rank - 2]);
         let least = self.full_like(size, f64::MIN_POSITIVE);
         let squarings = self.ceil(self.log2(self.maximum(self.div(size, self.full_like(size, reach)), least)));
         let squarings = self.clip(squarings, self.full_like(size, 0.0), self.full_like(size, 1000.0));
@@ -348,6 +391,9 @@ impl dyn Emit + '_ {
         let a = self.mul(a, self.convert(scale, ty.dtype));
         let (even, odd) = self.pade(self.as_square(a), coefficients);
         let r = self.solve(self.sub(even, odd), self.add(even, odd));
+        if self.failed() {
+            return Val::POISON;
+        }
         let count = self.convert(squarings, DType::I64);
         let all: Vec<usize> = (0..self.ty(count).rank()).collect();
         let most = self.max_or_least(count, &all);
@@ -401,6 +447,9 @@ impl dyn Emit + '_ {
             return Val::POISON;
         }
         let (a, b) = self.same_leads(a, b);
+        if self.failed() {
+            return Val::POISON;
+        }
         let (ta, tb) = (self.ty(a), self.ty(b));
         let r = ta.rank();
         let (lead, one) = (&ta.shape[..r - 2], Dim::Const(1));

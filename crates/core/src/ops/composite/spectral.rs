@@ -77,6 +77,9 @@ impl dyn Emit + '_ {
 
     /// The nearest matrix of rank `k`: `Σ_{i<k} s_i u_i v_iᴴ`.
     pub fn low_rank_approximation(&self, a: Val, k: &Dim) -> Val {
+        if !self.has_values("low_rank_approximation", a, k) {
+            return Val::POISON;
+        }
         let ty = self.ty(a);
         if let [.., m, n] = &ty.shape[..]
             && exceeds(m, n)
@@ -84,7 +87,7 @@ impl dyn Emit + '_ {
             return self.adjoint(self.low_rank_approximation(self.adjoint(a), k));
         }
         let d = self.svd(self.stop_gradient(a));
-        if self.failed() || ty.rank() < 2 {
+        if self.failed() {
             return Val::POISON;
         }
         let body = |cx: &dyn Emit, x: &[Val]| {
@@ -102,7 +105,7 @@ impl dyn Emit + '_ {
     fn first(&self, s: Val, k: &Dim) -> Val {
         let ty = self.ty(s);
         let index = ty.with_dtype(DType::I64);
-        self.compare(self.iota(&index, ty.rank() - 1), Comparison::Lt, self.extent(&index, k))
+        self.compare(self.iota(&index, ty.rank().saturating_sub(1)), Comparison::Lt, self.extent(&index, k))
     }
 
     /// The tangent of the projector `p` on the first `k` left singular vectors, for the tangent `t` of `a`.
@@ -137,7 +140,7 @@ impl dyn Emit + '_ {
     /// Whether the first `k` singular values are apart from the others.
     fn has_gap(&self, s: Val, k: &Dim) -> Val {
         let (ty, kept) = (self.ty(s), self.first(s, k));
-        let last = [ty.rank() - 1];
+        let last = [ty.rank().saturating_sub(1)];
         let most = |x: Val| self.max_or_least(x, &last);
         let smallest = self.neg(most(self.neg(self.select(kept, s, self.full(&ty, f64::INFINITY)))));
         let largest = most(self.select(kept, self.zeros(&ty), s));
@@ -149,9 +152,12 @@ impl dyn Emit + '_ {
 
     /// The `k` largest singular values with their vectors: `U`, `s`, `Vᴴ`.
     pub fn svd_truncated(&self, a: Val, k: &Dim) -> Vec<Val> {
+        if !self.has_values("svd_truncated", a, k) {
+            return vec![Val::POISON; 3];
+        }
         let d = self.svd(a);
         let rank = self.ty(a).rank();
-        if self.failed() || rank < 2 {
+        if self.failed() {
             return vec![Val::POISON; 3];
         }
         let first = |x: Val, axis: usize| self.slice_axis(x, axis, 0, k.clone());

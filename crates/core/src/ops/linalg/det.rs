@@ -10,7 +10,8 @@
 //! ```text
 //! Cᵀ = adj(A) = det(B) ((1 - vᴴ B⁻¹ u) B⁻¹ + B⁻¹ u vᴴ B⁻¹)
 //! ```
-//! Where `A` lacks two ranks cofactors are zero, and their own derivative is refused (NaN).
+//! Where `A` lacks two ranks cofactors are zero, and their own derivative is refused (NaN). What `A` lacks is decided for
+//! rows and columns scaled by powers of two: `A = R S C`, `adj(A) = det(R C) C⁻¹ adj(S) R⁻¹`.
 
 use super::super::support::bytes;
 use super::matrix::{Matrix, ONE, complex, lead, matrices, pack, real};
@@ -182,8 +183,43 @@ impl dyn Emit + '_ {
                 let at = |rows: usize, columns: usize| self.turned(a, rows, columns);
                 self.sub(self.mul(at(1, 1), at(2, 2)), self.mul(at(1, 2), at(2, 1)))
             }
-            _ => self.large_cofactors(a),
+            _ => {
+                let (scaled, back) = self.equilibrated(self.as_square(a));
+                let y = self.large_cofactors(scaled);
+                // In two steps: the whole factor may be out of range where the result is not.
+                let half = self.floor(self.scale_by(0.5, back));
+                let power = |e: Val| self.convert(self.exp2(e), self.ty(y).dtype);
+                let y = self.mul(self.mul(y, power(half)), power(self.sub(back, half)));
+                if self.ty(y).shape == self.ty(a).shape { y } else { self.reshape(y, &self.ty(a).shape) }
+            }
         }
+    }
+
+    /// Matrices whose rows and columns are multiplied by powers of two, so that none is much smaller than others; and the
+    /// exponents of the factors that take their cofactors back. Where all are of a size nothing is changed.
+    fn equilibrated(&self, a: Val) -> (Val, Val) {
+        let ty = self.ty(a);
+        let real = ty.with_dtype(ty.dtype.real());
+        let limit = if real.dtype == crate::DType::F32 { 120.0 } else { 1000.0 };
+        let (mut scaled, mut back) = (a, self.zeros(&real));
+        for axis in [ty.rank().saturating_sub(1), ty.rank().saturating_sub(2)] {
+            let most = self.max_or_least(self.abs(self.stop_gradient(scaled)), &[axis]);
+            let of = self.ty(most);
+            let (last, n) = ([of.rank().saturating_sub(1)], of.shape.last().cloned().unwrap_or(Dim::Const(1)));
+            let (zero, one) = (self.zeros(&of), self.full(&of, 1.0));
+            let usable = self.and(self.is_finite(most), self.compare(most, Comparison::Gt, zero));
+            let size = self.floor(self.log2(self.select(usable, most, one)));
+            let sum = |x: Val| self.spread(self.reduce_sum(x, &last), &of, &last);
+            let apart = self.sub(size, self.floor(self.div(sum(size), self.extent(&of, &n))));
+            let apart = self.clip(apart, self.full(&of, -limit), self.full(&of, limit));
+            let similar = self.compare(self.abs(apart), Comparison::Le, self.full(&of, 8.0));
+            let exponent = self.select(similar, zero, apart);
+            // All factors, but that of the row (column) itself.
+            back = self.add(back, self.spread(self.sub(sum(exponent), exponent), &real, &[axis]));
+            let factor = self.spread(self.exp2(self.neg(exponent)), &real, &[axis]);
+            scaled = self.mul(scaled, self.convert(factor, ty.dtype));
+        }
+        (scaled, back)
     }
 
     /// 3×3 matrices with rows and columns moved around: `y[i, j] = x[i + rows, j + columns]` modulo 3.
@@ -195,9 +231,8 @@ impl dyn Emit + '_ {
         turn(turn(x, rank - 2, rows), rank - 1, columns)
     }
 
+    /// Cofactors of square matrices of any size that are scaled well.
     fn large_cofactors(&self, a: Val) -> Val {
-        let given = self.ty(a);
-        let a = self.as_square(a);
         let ty = self.ty(a);
         let rank = ty.rank();
         let (u, v) = self.border(a);
@@ -222,8 +257,7 @@ impl dyn Emit + '_ {
             self.reduce_sum(self.mul(self.zeros(&ty.with_dtype(ty.dtype.real())), self.real(a)), &[rank - 2, rank - 1]);
         let nothing = self.sqrt(self.select(poor, nothing, self.full_like(nothing, 1.0)));
         let refused = spread(self.convert(nothing, ty.dtype));
-        let y = self.matrix_transpose(self.select(spread(poor), refused, adjugate));
-        if given.shape == ty.shape { y } else { self.reshape(y, &given.shape) }
+        self.matrix_transpose(self.select(spread(poor), refused, adjugate))
     }
 
     /// Columns `u`, `v`, constants, for which `A + u vᴴ` is regular where `A` lacks at most one rank: the singular

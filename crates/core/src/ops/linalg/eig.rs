@@ -107,7 +107,8 @@ fn shift(t: &Matrix, end: usize, steps: usize) -> C128 {
 
 fn decompose(a: &Matrix, eps: f64) -> (Vec<C128>, Matrix) {
     let n = a.n;
-    let Some((t, q)) = Some(a).filter(|a| a.is_finite()).and_then(schur) else {
+    let (a, e) = a.scaled();
+    let Some((t, q)) = Some(&a).filter(|a| a.is_finite()).and_then(schur) else {
         return (vec![NAN; n], Matrix::new(n, n, |_, _| NAN));
     };
     let w: Vec<C128> = (0..n).map(|i| t[(i, i)]).collect();
@@ -128,7 +129,8 @@ fn decompose(a: &Matrix, eps: f64) -> (Vec<C128>, Matrix) {
         turn(&mut v, j, p);
         (0..n).for_each(|i| v[(i, j)] /= length);
     }
-    (order.iter().map(|&i| w[i]).collect(), v)
+    let back = |z: C128| C128::new(libm::scalbn(z.re, e), libm::scalbn(z.im, e));
+    (order.iter().map(|&i| back(w[i])).collect(), v)
 }
 
 impl Primitive for Eig {

@@ -30,7 +30,9 @@ pub struct Eigh {
 
 /// Jacobi's method: rotations in the plane of two axes until nothing is left off the diagonal.
 pub(super) fn decompose(a: &Matrix) -> (Vec<f64>, Matrix) {
-    let (n, mut h) = (a.n, a.hermitian());
+    let n = a.n;
+    let (a, e) = a.scaled();
+    let mut h = a.hermitian();
     if !h.is_finite() {
         return (vec![f64::NAN; n], Matrix::new(n, n, |_, _| NAN));
     }
@@ -53,7 +55,7 @@ pub(super) fn decompose(a: &Matrix) -> (Vec<f64>, Matrix) {
         let p = phase(&v, j);
         turn(&mut v, j, p);
     }
-    (order.iter().map(|&i| h[(i, i)].re).collect(), v)
+    (order.iter().map(|&i| libm::scalbn(h[(i, i)].re, e)).collect(), v)
 }
 
 /// `[[c, s], [-s e, c e]]`, the unitary that makes `h[p][q]` zero: `e` turns it real, then a real rotation.

@@ -68,6 +68,15 @@ impl Matrix {
         Matrix::new(self.m, self.n, |i, j| (self[(i, j)] + self[(j, i)].conj()) * 0.5)
     }
 
+    /// The matrix divided by a power of two, so that its largest part is near 1, and the exponent. Squares of elements
+    /// are then in range.
+    pub fn scaled(&self) -> (Matrix, i32) {
+        let most = self.a.iter().map(|z| z.re.abs().max(z.im.abs())).fold(0.0, f64::max);
+        let e = if most > 0.0 && most.is_finite() { libm::ilogb(most) } else { 0 };
+        let by = |x: f64| libm::scalbn(x, -e);
+        (Matrix { a: self.a.iter().map(|z| C128::new(by(z.re), by(z.im))).collect(), ..*self }, e)
+    }
+
     /// All elements are finite.
     pub fn is_finite(&self) -> bool {
         self.a.iter().all(|z| z.is_finite())

@@ -11,8 +11,9 @@
 //! Third derivatives go through the vectors, and are refused where eigenvalues coincide. O(n³), of order 2 O(n³) times
 //! the work of `f`.
 //!
-//! A divided difference is a quotient where its points are apart, and a mean of `f'` or `f''` between them where they are
-//! near. Near is where a finer and a coarser mean agree: that asks for no scale.
+//! A divided difference is a quotient, or a mean of `f'` (`f''`) between its points: where these derivatives vary evenly
+//! there and the mean is within the rounding of the quotient. Both conditions are needed: the first sees kinks that
+//! happen to have the right mean, the second steps and plateaus between points of equal slope. Neither has a scale.
 
 use super::super::support::bytes;
 use super::matrix::{complex, real};
@@ -67,23 +68,35 @@ impl Jet {
         cx.inline(&f, &[x])[0]
     }
 
-    /// `f[a, b]`.
-    fn first(&self, cx: &dyn Emit, a: Val, b: Val) -> Val {
-        let ty = cx.ty(a);
+    /// `f[w_i, w_j]` for all pairs; how wrong it may be; and whether it is a mean.
+    fn first(&self, cx: &dyn Emit, w: Val, like: &Type) -> [Val; 3] {
+        let at = |order: usize| pairs(cx, self.at(cx, order, w), like);
+        let ((a, b), (fa, fb), (da, db)) = (pairs(cx, w, like), at(0), at(1));
         let (gap, middle) = (cx.sub(b, a), cx.scale_by(0.5, cx.add(a, b)));
-        // Gauss's two points.
-        let aside = cx.scale_by(0.5 / 3f64.sqrt(), gap);
-        let [p, q, m] = [cx.sub(middle, aside), cx.add(middle, aside), middle].map(|x| self.at(cx, 1, x));
-        let mean = cx.scale_by(0.5, cx.add(p, q));
-        let bound = cx.scale_by(ty.dtype.epsilon().cbrt(), cx.add(cx.abs(p), cx.abs(q)));
-        let agree = cx.compare(cx.abs(cx.sub(mean, m)), Comparison::Le, bound);
-        let near = cx.or(agree, cx.compare(gap, Comparison::Eq, cx.zeros(&ty)));
-        let quotient = cx.sub(self.at(cx, 0, b), self.at(cx, 0, a));
-        cx.select(near, mean, cx.div(quotient, cx.select(near, cx.full(&ty, 1.0), gap)))
+        // Lobatto's four points: both ends and two within.
+        let root = 5f64.sqrt();
+        let aside = cx.scale_by(0.5 / root, gap);
+        let [p, q] = [cx.sub(middle, aside), cx.add(middle, aside)].map(|x| self.at(cx, 1, x));
+        let (ends, inner) = (cx.add(da, db), cx.add(p, q));
+        let mean = cx.scale_by(1.0 / 12.0, cx.add(ends, cx.scale_by(5.0, inner)));
+        let odd = cx.sub(cx.sub(db, da), cx.scale_by(root, cx.sub(q, p)));
+        let slopes = magnitude(cx, &[da, db, p, q]);
+        let even = Jet::even(cx, magnitude(cx, &[odd, cx.sub(ends, inner)]), slopes);
+        let same = cx.compare(gap, Comparison::Eq, cx.zeros(like));
+        let gap = cx.select(same, cx.full(like, 1.0), gap);
+        let quotient = cx.div(cx.sub(fb, fa), gap);
+        // Rounding of a value: of what it is computed from, of itself, and of its argument.
+        let argument = cx.mul(cx.maximum(cx.abs(a), cx.abs(b)), slopes);
+        let rounding = |x: Val| cx.scale_by(ROUNDINGS * like.dtype.epsilon(), cx.add(cx.full(like, 1.0), x));
+        let error = cx.div(rounding(cx.add(magnitude(cx, &[fa, fb]), argument)), cx.abs(gap));
+        let agree = cx.compare(cx.abs(cx.sub(quotient, mean)), Comparison::Le, error);
+        let near = cx.or(same, cx.and(even, agree));
+        [cx.select(near, mean, quotient), cx.stop_gradient(cx.select(near, rounding(slopes), error)), near]
     }
 
-    /// `f[a, b, c]`, for `f[a, b]`, `f[b, c]` and `f[a, c]`.
-    fn second(&self, cx: &dyn Emit, [a, b, c]: [Val; 3], [ab, bc, ac]: [Val; 3]) -> Val {
+    /// `f[a, b, c]`, for `f''` at the three points, and of the pairs `ab`, `bc` and `ac` what is known of their first
+    /// differences, and `f''` half way.
+    fn second(&self, cx: &dyn Emit, [a, b, c]: [Val; 3], ends: [Val; 3], of: [[Val; 3]; 4]) -> Val {
         let ty = cx.ty(a);
         let size = |x: Val, y: Val| cx.abs(cx.sub(x, y));
         let at_least = |x: Val, y: Val| cx.compare(x, Comparison::Ge, y);
@@ -92,20 +105,42 @@ impl Jet {
         let by_ac = cx.and(at_least(g_ac, g_ab), at_least(g_ac, g_bc));
         let by_ab = at_least(g_ab, g_bc);
         let pick = |x: Val, y: Val, z: Val| cx.select(by_ac, x, cx.select(by_ab, y, z));
+        let [[ab, bc, ac], errors, [p, q, r], edges] = of;
         let over = pick(cx.sub(bc, ab), cx.sub(bc, ac), cx.sub(ac, ab));
         let gap = pick(cx.sub(c, a), cx.sub(b, a), cx.sub(c, b));
-        // Three points half way from the centre.
-        let centre = cx.scale_by(1.0 / 3.0, cx.add(a, cx.add(b, c)));
-        let half = |x: Val| self.at(cx, 2, cx.scale_by(0.5, cx.add(centre, x)));
-        let values = [half(a), half(b), half(c)];
+        let same = cx.compare(gap, Comparison::Eq, cx.zeros(&ty));
+        let gap = cx.select(same, cx.full(&ty, 1.0), gap);
+        let quotient = cx.div(over, gap);
+        // Corners, middles of edges, and the centre of a triangle: right for cubics.
         let sum = |v: [Val; 3]| cx.add(v[0], cx.add(v[1], v[2]));
-        let mean = cx.scale_by(1.0 / 6.0, sum(values));
-        let coarse = cx.scale_by(0.5, self.at(cx, 2, centre));
-        let bound = cx.scale_by(ty.dtype.epsilon().powf(0.4), sum(values.map(|x| cx.abs(x))));
-        let agree = cx.compare(cx.abs(cx.sub(mean, coarse)), Comparison::Le, bound);
-        let near = cx.or(agree, cx.compare(gap, Comparison::Eq, cx.zeros(&ty)));
-        cx.select(near, mean, cx.div(over, cx.select(near, cx.full(&ty, 1.0), gap)))
+        let centre = self.at(cx, 2, cx.scale_by(1.0 / 3.0, sum([a, b, c])));
+        let outer = cx.add(cx.scale_by(1.0 / 40.0, sum(ends)), cx.scale_by(1.0 / 15.0, sum(edges)));
+        let mean = cx.add(outer, cx.scale_by(9.0 / 40.0, centre));
+        let bend = |middle: Val, x: Val, y: Val| cx.sub(middle, cx.scale_by(0.5, cx.add(x, y)));
+        let [x, y, z] = ends;
+        let sag = cx.sub(centre, cx.scale_by(1.0 / 3.0, sum(ends)));
+        let bends = magnitude(cx, &[bend(edges[0], x, y), bend(edges[1], y, z), bend(edges[2], x, z), sag]);
+        let even = Jet::even(cx, bends, magnitude(cx, &[x, y, z, edges[0], edges[1], edges[2], centre]));
+        let error = cx.div(sum(errors), cx.abs(gap));
+        let agree = cx.compare(cx.abs(cx.sub(quotient, mean)), Comparison::Le, error);
+        let near = cx.or(same, cx.and(cx.and(p, cx.and(q, r)), cx.and(even, agree)));
+        cx.select(near, mean, quotient)
     }
+
+    /// Whether a deviation from the course of a line is small beside the values. Infinite ones are not even.
+    fn even(cx: &dyn Emit, deviation: Val, values: Val) -> Val {
+        let ty = cx.ty(values);
+        let excess = cx.sub(deviation, cx.scale_by(ty.dtype.epsilon().cbrt(), values));
+        cx.compare(excess, Comparison::Le, cx.zeros(&ty))
+    }
+}
+
+/// How many units of rounding a value of a function may be wrong.
+const ROUNDINGS: f64 = 256.0;
+
+/// The sum of magnitudes.
+fn magnitude(cx: &dyn Emit, x: &[Val]) -> Val {
+    x[1..].iter().fold(cx.abs(x[0]), |sum, &x| cx.add(sum, cx.abs(x)))
 }
 
 /// The derivative of a function of one number.
@@ -159,31 +194,38 @@ impl Spectral {
         let (rows, columns) = (like.rank() - 2, like.rank() - 1);
         let m: Vec<Val> = directions.iter().map(|&e| cx.mm(vh, cx.mm(cx.as_square(e), v))).collect();
         let weighted = |cx: &dyn Emit, c: Val, x: Val| cx.mul(cx.convert(c, ty.dtype), x);
-        let (wi, wj) = pairs(cx, w, &like);
         let core = match m[..] {
             [] => {
                 let columns = along(cx, jet.at(cx, 0, w), &like, columns);
                 return Ok(cx.mm(weighted(cx, columns, v), vh));
             }
-            [m] => weighted(cx, jet.first(cx, wi, wj), m),
+            [m] => weighted(cx, jet.first(cx, w, &like)[0], m),
             [m, n, ..] => {
-                let d = jet.first(cx, wi, wj);
-                let lines = [forward(cx, w, rows)].into_iter();
-                let lines = lines.chain(
-                    [(m, columns), (n, rows), (n, columns), (m, rows), (d, rows)].map(|(x, axis)| forward(cx, x, axis)),
-                );
+                let [value, error, near] = jet.first(cx, w, &like);
+                let (wi, wj) = pairs(cx, w, &like);
+                let middle = jet.at(cx, 2, cx.scale_by(0.5, cx.add(wi, wj)));
+                let (numbers, tables) = ([w, jet.at(cx, 2, w)], [value, error, near, middle]);
+                let products = [(m, columns), (n, rows), (n, columns), (m, rows)];
+                let lines = numbers.iter().chain(&tables).map(|&x| (x, rows)).chain(products);
+                let lines: Vec<Val> = lines.map(|(x, axis)| forward(cx, x, axis)).collect();
                 let count = cx.ty(w).shape[rows].clone();
                 let step = |cx: &dyn Emit, c: &[Val], t: &[Val], k: &[Val]| {
-                    let (wi, wj) = pairs(cx, c[0], &like);
-                    let wk = cx.broadcast_in_dim(k[0], &like.shape, &(0..rows).collect::<Vec<_>>());
+                    let [points, curvatures] = [0, 1].map(|x| {
+                        let (i, j) = pairs(cx, c[x], &like);
+                        [i, cx.broadcast_in_dim(k[x], &like.shape, &(0..rows).collect::<Vec<_>>()), j]
+                    });
+                    let of = [2, 3, 4, 5].map(|x| {
+                        let (ik, kj) = pairs(cx, k[x], &like);
+                        [ik, kj, c[x]]
+                    });
                     let product =
                         |left: Val, right: Val| cx.mul(along(cx, left, &ty, rows), along(cx, right, &ty, columns));
-                    let both = cx.add(product(k[1], k[2]), product(k[3], k[4]));
-                    let (ik, kj) = pairs(cx, k[5], &like);
-                    let f = jet.second(cx, [wi, wk, wj], [ik, kj, c[1]]);
+                    let both = cx.add(product(k[6], k[7]), product(k[8], k[9]));
+                    let f = jet.second(cx, points, curvatures, of);
                     (vec![cx.add(t[0], weighted(cx, f, both))], vec![])
                 };
-                cx.scan(&[w, d], &[cx.zeros(&ty)], &lines.collect::<Vec<_>>(), &count, false, step).0[0]
+                let fixed = [&numbers[..], &tables].concat();
+                cx.scan(&fixed, &[cx.zeros(&ty)], &lines, &count, false, step).0[0]
             }
         };
         Ok(cx.mm(v, cx.mm(core, vh)))

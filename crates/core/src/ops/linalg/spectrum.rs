@@ -63,7 +63,7 @@ impl dyn Emit + '_ {
     /// Numbers of the last axis repeated along new rows: column `j` of the result is `w_j`.
     pub(super) fn on_columns(&self, w: Val, like: &Type) -> Val {
         let rank = like.rank();
-        let dims: Vec<usize> = (0..rank - 2).chain([rank - 1]).collect();
+        let dims: Vec<usize> = (0..rank).filter(|&k| k + 2 != rank).collect();
         let w = if self.ty(w).dtype == like.dtype { w } else { self.convert(w, like.dtype) };
         self.broadcast_in_dim(w, &like.shape, &dims)
     }

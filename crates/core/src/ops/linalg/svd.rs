@@ -101,8 +101,9 @@ fn decompose(a: &Matrix, full: bool) -> (Matrix, Vec<f64>, Matrix) {
         let nan = |m: usize, n: usize| Matrix::new(m, if full { m } else { n }, |_, _| NAN);
         return (nan(a.m, k), vec![f64::NAN; k], nan(a.n, k));
     }
+    let (a, e) = a.scaled();
     let (u, s, v) = if a.m >= a.n {
-        tall(a)
+        tall(&a)
     } else {
         let (v, s, u) = tall(&a.adjoint());
         (u, s, v)
@@ -122,7 +123,7 @@ fn decompose(a: &Matrix, full: bool) -> (Matrix, Vec<f64>, Matrix) {
             turn(x, j, p);
         }
     }
-    (u, s, v)
+    (u, s.into_iter().map(|s| libm::scalbn(s, e)).collect(), v)
 }
 
 impl Primitive for Svd {

@@ -204,8 +204,9 @@ impl Primitive for TriangularSolve {
 }
 
 impl dyn Emit + '_ {
-    /// The solution of a triangular system; see [`TriangularSolve`].
+    /// The solution of a triangular system; see [`TriangularSolve`]. Leading axes are batches and repeat.
     pub fn triangular_solve(&self, a: Val, b: Val, how: TriangularSolve) -> Val {
+        let (a, b) = self.same_leads(a, b);
         self.op(how, &[a, b])
     }
 }
