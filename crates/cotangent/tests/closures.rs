@@ -325,6 +325,26 @@ struct Pair(T, [T; 1]);
 #[derive(cotangent::Tree)]
 struct Nothing;
 
+#[derive(cotangent::Tree)]
+struct Power<W> {
+    base: Box<W>,
+    #[tree(fixed)]
+    times: usize,
+}
+
+/// What is not a tensor is kept, and is part of the structure: `jit` traces another one anew.
+#[test]
+fn fixed_fields_of_trees() {
+    let f = |p: Power<T>| (1..p.times).fold((*p.base).clone(), |y, _| y * &*p.base);
+    let of = |times: usize| Power { base: Box::new(at(3.0)), times };
+    let g = grad(f)(of(4)).unwrap();
+    assert_eq!(g.times, 4);
+    close(Ok(*g.base), &[108.0]);
+    let jitted = jit(f);
+    close(jitted(of(2)), &[9.0]);
+    close(jitted(of(3)), &[27.0]);
+}
+
 #[test]
 fn derived_trees() {
     let f = |(l, p, _): (Layer<Vec<T>>, Pair, Nothing)| &l.weights[0] * &l.weights[1] + l.bias * p.0 * &p.1[0];

@@ -1,13 +1,14 @@
-//! `#[derive(Tree)]`: a struct of trees is a tree, its fields in order.
+//! `#[derive(Tree)]`: a struct of trees is a tree, its fields in order; fields marked `#[tree(fixed)]` hold no tensors.
 
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Index, parse_macro_input, parse_quote};
+use syn::{Data, DeriveInput, Field, Index, parse_macro_input, parse_quote};
 
-/// Implements `cotangent::Tree` for a struct whose fields are all trees; type parameters must be trees too.
-#[proc_macro_derive(Tree)]
+/// Implements `cotangent::Tree` for a struct whose fields are trees, or are marked `#[tree(fixed)]`: those are cloned, and
+/// trees with others there have another structure (`Clone` and `Debug`). Type parameters must be trees too.
+#[proc_macro_derive(Tree, attributes(tree))]
 pub fn derive_tree(input: TokenStream) -> TokenStream {
     expand(parse_macro_input!(input as DeriveInput)).into()
 }
@@ -16,18 +17,28 @@ fn expand(mut input: DeriveInput) -> Tokens {
     let Data::Struct(data) = &input.data else {
         return quote_spanned! { input.ident.span() => compile_error!("Tree can be derived for structs only"); };
     };
-    let members: Vec<Tokens> = data
-        .fields
-        .iter()
-        .enumerate()
-        .map(|(i, f)| match &f.ident {
+    let (mut leaves, mut rebuilt, mut structure) = (Vec::new(), Vec::new(), Vec::new());
+    for (i, f) in data.fields.iter().enumerate() {
+        let member = match &f.ident {
             Some(name) => quote!(#name),
             None => {
                 let index = Index { index: i as u32, span: f.span() };
                 quote!(#index)
             }
-        })
-        .collect();
+        };
+        match is_fixed(f) {
+            Err(e) => return e.to_compile_error(),
+            Ok(true) => {
+                rebuilt.push(quote!(#member: ::std::clone::Clone::clone(&self.#member)));
+                structure.push(quote!(out.push_str(&::std::format!("{:?};", self.#member));));
+            }
+            Ok(false) => {
+                leaves.push(quote!(::cotangent::Tree::leaves(&self.#member, _out);));
+                rebuilt.push(quote!(#member: ::cotangent::Tree::rebuild(&self.#member, _leaves)));
+                structure.push(quote!(::cotangent::Tree::structure(&self.#member, out);));
+            }
+        }
+    }
     for p in input.generics.type_params_mut() {
         p.bounds.push(parse_quote!(::cotangent::Tree));
     }
@@ -37,22 +48,37 @@ fn expand(mut input: DeriveInput) -> Tokens {
     quote! {
         impl #generics ::cotangent::Tree for #name #of #bounds {
             fn leaves<'__tree>(&'__tree self, _out: &mut ::std::vec::Vec<&'__tree ::cotangent::TracedTensor>) {
-                #(::cotangent::Tree::leaves(&self.#members, _out);)*
+                #(#leaves)*
             }
 
             fn rebuild(
                 &self,
                 _leaves: &mut dyn ::std::iter::Iterator<Item = ::cotangent::TracedTensor>,
             ) -> Self {
-                Self { #(#members: ::cotangent::Tree::rebuild(&self.#members, _leaves)),* }
+                Self { #(#rebuilt),* }
             }
 
             fn structure(&self, out: &mut ::std::string::String) {
                 out.push_str(#text);
                 out.push('(');
-                #(::cotangent::Tree::structure(&self.#members, out);)*
+                #(#structure)*
                 out.push(')');
             }
         }
     }
+}
+
+/// Whether a field is marked `#[tree(fixed)]`.
+fn is_fixed(f: &Field) -> syn::Result<bool> {
+    let mut fixed = false;
+    for a in f.attrs.iter().filter(|a| a.path().is_ident("tree")) {
+        a.parse_nested_meta(|meta| match meta.path.is_ident("fixed") {
+            true => {
+                fixed = true;
+                Ok(())
+            }
+            false => Err(meta.error("expected `fixed`")),
+        })?;
+    }
+    Ok(fixed)
 }

@@ -17,14 +17,14 @@ use std::fmt::{Debug, Write};
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 ///
-/// A struct of trees becomes one by `#[derive(Tree)]`:
+/// A struct of trees becomes one by `#[derive(Tree)]`; what is not a tree in it is `fixed`:
 ///
 /// ```
 /// use cotangent::{TracedTensor, Tree, closures::grad};
 /// #[derive(Tree)]
-/// struct Line { slope: TracedTensor, offset: TracedTensor }
-/// let g = grad(|l: Line| (l.slope * 3.0 + l.offset).powi(2));
-/// let g = g(Line { slope: TracedTensor::scalar(1.0), offset: TracedTensor::scalar(-1.0) })?;
+/// struct Line { slope: TracedTensor, offset: TracedTensor, #[tree(fixed)] power: i64 }
+/// let g = grad(|l: Line| (l.slope * 3.0 + l.offset).powi(l.power));
+/// let g = g(Line { slope: TracedTensor::scalar(1.0), offset: TracedTensor::scalar(-1.0), power: 2 })?;
 /// assert_eq!(g.slope.to_tensor()?.item::<f64>()?, 12.0);
 /// assert_eq!(g.offset.to_tensor()?.item::<f64>()?, 4.0);
 /// # Ok::<(), cotangent::Error>(())
@@ -117,6 +117,20 @@ impl<T: Tree> Tree for Option<T> {
     fn structure(&self, out: &mut String) {
         out.push('?');
         self.iter().for_each(|t| t.structure(out));
+    }
+}
+
+impl<T: Tree> Tree for Box<T> {
+    fn leaves<'a>(&'a self, out: &mut Vec<&'a TracedTensor>) {
+        (**self).leaves(out);
+    }
+
+    fn rebuild(&self, leaves: &mut dyn Iterator<Item = TracedTensor>) -> Box<T> {
+        Box::new((**self).rebuild(leaves))
+    }
+
+    fn structure(&self, out: &mut String) {
+        (**self).structure(out);
     }
 }
 
