@@ -9,7 +9,7 @@
 //! A group is one vector or two, and what it adds up to is added by halves: so bits depend on extents alone. Everything here
 //! is inlined into a [`Task`], which is compiled for each level.
 
-use crate::simd::{Level, fused};
+use crate::simd::Level;
 use crate::vector::{Float, V};
 
 /// Elements of a group.
@@ -63,7 +63,7 @@ pub(super) fn at<T: Task>(level: Level, task: T) -> T::Out {
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => avx2(task),
             #[cfg(target_arch = "x86_64")]
-            Level::Portable if fused() => scalar(task),
+            Level::Portable if crate::simd::fused() => scalar(task),
             _ => portable(task),
         }
     }
