@@ -405,6 +405,16 @@ impl Scalar {
         }
     }
 
+    /// The number as the element type has it, rounded if that is a float; an error if it has no such number: 2.0 is an
+    /// integer, 0.5 is not, and 300 is no `u8`.
+    pub fn number(self, dtype: DType) -> Result<Scalar> {
+        match self {
+            Scalar::C(z) if z.im == 0.0 && !dtype.is_complex() => Scalar::F(z.re).number(dtype),
+            Scalar::F(x) if x.fract() == 0.0 && !dtype.has_tangent() => Scalar::I(x as i128).exact(dtype),
+            _ => self.exact(dtype),
+        }
+    }
+
     /// A rank-0 array of the element type.
     pub fn array(self, dtype: DType) -> Array {
         self.full(dtype, Vec::new()).expect("one element fits")

@@ -10,6 +10,7 @@ mod eager;
 pub mod einsum;
 pub mod fft;
 pub mod linalg;
+mod methods;
 pub mod npy;
 pub mod npz;
 pub mod program;

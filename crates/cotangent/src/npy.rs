@@ -1,7 +1,7 @@
 //! `.npy`: one array in NumPy's format, versions 1 to 3.
 //!
-//! A header (a Python dictionary of element type, order and shape) and the elements. Big-endian and column-major files
-//! are converted when read; files are written little-endian and row-major. NumPy has no `bfloat16`: it is written as
+//! A header (a Python dictionary of element type, order and shape) and the elements. Big-endian files are converted when
+//! read, column-major ones as well where the result is an [`Array`]; files are written little-endian and row-major. NumPy has no `bfloat16`: it is written as
 //! raw two-byte elements (`V2`), as other libraries do, and read back from them.
 //!
 //! ```
@@ -97,6 +97,17 @@ struct Header {
 
 /// Reads the bytes of a `.npy` file. Nothing is allocated beyond the size of the input.
 pub fn from_bytes(bytes: &[u8]) -> Result<Array> {
+    let (shape, data, column_major) = parts(bytes)?;
+    if !column_major {
+        return Array::from_data(shape, data);
+    }
+    let back: Vec<usize> = shape.iter().rev().copied().collect();
+    let turned: Vec<usize> = (0..back.len()).rev().collect();
+    cotangent_cpu::Tensor::from(Array::from_data(back, data)?).transpose(&turned).into_array()
+}
+
+/// The shape, the elements in the order of the file, and whether that is column-major.
+pub(crate) fn parts(bytes: &[u8]) -> Result<(Vec<usize>, Data, bool)> {
     let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| bad("the magic bytes are missing"))?;
     let (version, rest) = rest.split_first_chunk::<2>().ok_or_else(|| bad("it ends in the header"))?;
     let (len, rest) = match version[0] {
@@ -114,27 +125,8 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Array> {
         return Err(bad(format!("{:?} of {} needs {want} bytes, there are {}", h.shape, h.dtype, body.len())));
     }
     let data = read_elements(h.dtype, body, h.big_endian);
-    if h.column_major && h.shape.len() > 1 {
-        let reversed: Vec<usize> = h.shape.iter().rev().copied().collect();
-        return transposed(Array::from_data(reversed, data)?);
-    }
-    Array::from_data(h.shape, data)
-}
-
-/// All axes in reverse order.
-fn transposed(a: Array) -> Result<Array> {
-    let (from, shape): (Vec<usize>, Vec<usize>) = (a.shape().to_vec(), a.shape().iter().rev().copied().collect());
-    let at = |i: usize| {
-        let (mut rest, mut index) = (i, vec![0; shape.len()]);
-        for k in (0..shape.len()).rev() {
-            index[k] = rest % shape[k];
-            rest /= shape[k];
-        }
-        index.iter().rev().zip(&from).fold(0, |acc, (i, d)| acc * d + i)
-    };
-    let n = a.len();
-    let dtype = a.dtype();
-    a.wide().pick((0..n).map(at)).narrow(dtype, shape.clone())
+    let column_major = h.column_major && h.shape.len() > 1;
+    Ok((h.shape, data, column_major))
 }
 
 pub(crate) fn read_elements(dtype: DType, body: &[u8], big: bool) -> Data {

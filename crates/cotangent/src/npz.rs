@@ -54,11 +54,22 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Arrays> {
     Ok(out)
 }
 
+/// No two arrays have one name.
+pub(crate) fn distinct(arrays: &[(String, Array)]) -> Result<()> {
+    let mut names: Vec<&str> = arrays.iter().map(|(name, _)| name.as_str()).collect();
+    names.sort_unstable();
+    match names.windows(2).find(|w| w[0] == w[1]) {
+        Some(w) => Err(Error::new(Code::DuplicateName, format!("two arrays have the name `{}`; rename one", w[0]))),
+        None => Ok(()),
+    }
+}
+
 /// The bytes of an archive, uncompressed as `numpy.savez` writes it.
 pub fn to_bytes(arrays: &[(String, Array)]) -> Result<Vec<u8>> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
     let io = |e: &dyn std::fmt::Display| Error::new(Code::Io, format!("cannot write the archive: {e}"));
+    distinct(arrays)?;
     for (name, a) in arrays {
         zip.start_file(format!("{name}.npy"), stored).map_err(|e| io(&e))?;
         zip.write_all(&npy::to_bytes(a)).map_err(|e| io(&e))?;

@@ -1,4 +1,7 @@
-//! Random numbers as functions of keys, for traced and eager tensors: bit for bit those of JAX's default generator.
+//! Random numbers as functions of keys, for traced and eager tensors: those of JAX's default generator.
+//!
+//! Keys, bits, integers and uniform numbers are JAX's to the bit. What is a function of them (normal, truncated normal,
+//! exponential and Gumbel numbers) may differ from JAX in the last places.
 //!
 //! A key is a tensor `u32[2]`. The same key gives the same numbers, on every machine and for every number of threads;
 //! for other numbers, [`split`] it or [`fold_in`] a count. Samples are differentiable in the parameters of their
@@ -18,7 +21,7 @@
 //! ```
 
 use crate::write::Write;
-use crate::{DType, Dim, Emit, Scalar, Tensor, Type, Val};
+use crate::{Code, DType, Dim, Emit, Error, Scalar, Tensor, Type, Val};
 
 /// The key of a seed.
 pub fn key(seed: u64) -> Tensor {
@@ -32,7 +35,14 @@ fn dims(shape: &[usize]) -> Vec<Dim> {
 /// `n` keys that are independent of each other and of this one.
 #[track_caller]
 pub fn split<T: Write>(key: &T, n: usize) -> Result<Vec<T>, T::Error> {
+    // Each is a tensor of its own.
+    const MOST: usize = 1 << 20;
     T::write(&[key], |cx, x| {
+        if n > MOST {
+            let text = format!("`split` of a key into {n}: at most {MOST}; split in steps, or fold_in a count");
+            cx.fail(Error::new(Code::Limit, text).at(cx.loc()));
+            return Vec::new();
+        }
         let all = cx.random_split(x[0], &dims(&[n]));
         (0..n).map(|k| cx.index_axis(all, 0, k)).collect()
     })
@@ -111,12 +121,23 @@ pub fn categorical<T: Write>(key: &T, logits: &T, axis: usize) -> Result<T, T::E
     T::write_one(&[key, logits], |cx, x| cx.random_categorical(x[0], x[1], axis))
 }
 
-/// Integers in `[lo, hi)`, of this type.
+/// Integers in `[lo, hi)`, of this type; an error if it does not have them all.
 #[track_caller]
 pub fn randint<T: Write>(key: &T, shape: &[usize], lo: i64, hi: i64, dtype: DType) -> Result<T, T::Error> {
     T::write_one(&[key], |cx, x| {
-        let bound = |n: i64| cx.full(&Type::scalar(dtype), n);
-        cx.random_int(x[0], &dims(shape), bound(lo), bound(hi))
+        // Those of fewer bits are drawn with more, so that the bound one above the greatest number is one as well.
+        let narrow = dtype.is_int() && dtype.bits() < 32;
+        let drawn = if narrow { DType::I32 } else { dtype };
+        if dtype.is_int() {
+            let (least, most) = dtype.int_range();
+            if i128::from(lo) < least || i128::from(hi) > most + i128::from(narrow) {
+                let text = format!("`randint` from {lo} to {hi}: not all of these are numbers of type {dtype}");
+                cx.fail(Error::new(Code::DTypeMismatch, text).at(cx.loc()));
+                return Val::POISON;
+            }
+        }
+        let bound = |n: i64| cx.full(&Type::scalar(drawn), n);
+        cx.convert(cx.random_int(x[0], &dims(shape), bound(lo), bound(hi)), dtype)
     })
 }
 
@@ -126,7 +147,7 @@ pub fn permutation<T: Write>(key: &T, x: &T, axis: usize) -> Result<T, T::Error>
     T::write_one(&[key, x], |cx, v| cx.random_permutation(v[0], v[1], axis))
 }
 
-/// `x / (1 - rate)`, or 0 with probability `rate`, each element for itself.
+/// `x / (1 - rate)`, or 0 with probability `rate` (between 0 and 1), each element for itself.
 #[track_caller]
 pub fn dropout<T: Write>(key: &T, x: &T, rate: f64) -> Result<T, T::Error> {
     T::write_one(&[key, x], |cx, v| cx.random_dropout(v[0], v[1], rate))

@@ -10,6 +10,7 @@
 //! ```
 
 use crate::npy;
+use crate::npz::distinct;
 use cotangent_core::{Array, Code, DType, Error, Result, bail};
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors, serialize};
@@ -63,6 +64,7 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Arrays> {
 
 /// The bytes of a file; an error for complex numbers in double precision.
 pub fn to_bytes(arrays: &[(String, Array)]) -> Result<Vec<u8>> {
+    distinct(arrays)?;
     let mut raw = Vec::with_capacity(arrays.len());
     for (name, a) in arrays {
         let Some((_, dtype)) = NAMES.iter().find(|n| n.0 == a.dtype()) else {

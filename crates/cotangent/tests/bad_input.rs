@@ -5,9 +5,11 @@ use cotangent::ad::{AdContext, EagerRuntime, EagerTensor, TracedTensorAdExt};
 use cotangent::closures::{self, Solver};
 use cotangent::einsum::{EagerEinsumExt, einsum};
 use cotangent::linalg::{LinalgBackend, MatrixNorm, TracedTensorLinalgExt};
+use cotangent::primitive::{Linearized, no_rule};
+use cotangent::transform::{Lin, Lv};
 use cotangent::{
-    C128, Code, CpuBackend, DType, Dim, Error, GraphCompiler, GraphExecutor, Program, Result, Tensor, TracedTensor,
-    npy, npz, random, safetensors,
+    Arg, Array, Batched, C128, Code, Cost, CpuBackend, DType, Dim, Emit, Env, Error, GraphCompiler, GraphExecutor, Op,
+    Primitive, Program, Result, Tensor, TracedTensor, Type, Val, npy, npz, random, safetensors,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -77,6 +79,13 @@ fn tensors() {
         "an axis twice": ran(t.permute_dims(&[0, 0])) => Attribute, "[0, 0]";
         "an item of many": ran(t.item::<f64>()) => ShapeMismatch, "f64[2,3]";
         "a step of nothing": ran(Tensor::arange(DType::F64, 0.0, 1.0, 0.0)) => Attribute, "no end";
+        "a number that is too large": ran(Tensor::full(DType::U8, [1], 300)) => DTypeMismatch, "300 is not a number of type u8";
+        "a part of a number": ran(Tensor::full(DType::I64, [1], 1.5)) => DTypeMismatch, "1.5";
+        "half a truth": ran(Tensor::full(DType::Bool, [1], 0.5)) => DTypeMismatch, "0.5";
+        "two truths": ran(Tensor::full(DType::Bool, [1], 2)) => DTypeMismatch, "2";
+        "an infinite integer": ran(Tensor::full(DType::I32, [1], f64::INFINITY)) => DTypeMismatch, "inf";
+        "a range behind the last number": ran(Tensor::arange(DType::U8, 0.0, 300.0, 1.0)) => DTypeMismatch, "256";
+        "integers by halves": ran(Tensor::arange(DType::I64, 0.0, 2.0, 0.5)) => DTypeMismatch, "0.5";
     }
 }
 
@@ -94,6 +103,91 @@ fn files() {
             ran(Program::parse("tgraph.module @m { %x = tgraph.arg : f32 %y = tgraph.sinn %x tgraph.return %y }", None))
             => UnknownOperation, "did you mean";
     }
+}
+
+/// One name twice, one array where there are several, and the other way round; columns come back as columns.
+#[test]
+fn named_files() {
+    let at = |name: &str| std::env::temp_dir().join(format!("cotangent_{}_{name}", std::process::id()));
+    let (one, one_npy) = (&zeros(&[2]), at("one.npy"));
+    cases! {
+        "a name twice in npz": ran(Tensor::write_all(at("a.npz"), &[("x", one), ("x", one)])) => DuplicateName, "`x`";
+        "a name twice in safetensors": ran(Tensor::write_all(at("a.safetensors"), &[("x", one), ("x", one)])) => DuplicateName, "`x`";
+        "several in npy": ran(Tensor::write_all(&one_npy, &[("x", one)])) => Input, "write_npy";
+        "several from npy": ran(Tensor::read_all(&one_npy)) => Input, "read_npy";
+    }
+    let mut file = b"\x93NUMPY\x02\x00\x38\x00\x00\x00".to_vec();
+    file.extend(format!("{:<56}", "{'descr': '<i2', 'fortran_order': True, 'shape': (2, 3)}").bytes());
+    file.extend((1..=6i16).flat_map(i16::to_le_bytes));
+    std::fs::write(&one_npy, &file).unwrap();
+    let read = Tensor::read_npy(&one_npy).unwrap();
+    std::fs::remove_file(&one_npy).unwrap();
+    assert_eq!((read.shape(), read.order()), (&[2, 3][..], cotangent::tensor::Order::ColumnMajor));
+    assert_eq!(read.as_slice::<i16>().unwrap(), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(read.to_array().unwrap(), npy::from_bytes(&file).unwrap());
+    assert_eq!(read.to_array().unwrap().as_slice::<i16>().unwrap(), [1, 3, 5, 2, 4, 6]);
+}
+
+/// What has no elements prints, and shortly.
+#[test]
+fn nothing_prints() {
+    for shape in [&[usize::MAX, usize::MAX, 0][..], &[300_000, 0], &[0, usize::MAX], &[2, 0]] {
+        let text = zeros(shape).to_string();
+        assert!(text.len() < 200 && text.ends_with(&format!("f64{shape:?}")), "{text}");
+    }
+    assert_eq!(zeros(&[2, 0]).to_string(), "[[],\n []] f64[2, 0]");
+}
+
+/// An operation whose evaluation gives what its type rule does not promise.
+#[derive(Debug)]
+struct Liar(Vec<Array>);
+
+impl Primitive for Liar {
+    fn name(&self) -> &str {
+        "liar"
+    }
+    fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
+        Ok(x.to_vec())
+    }
+    fn eval(&self, _: &[Array], _: &Env) -> Result<Vec<Array>> {
+        Ok(self.0.clone())
+    }
+    fn linearize(&self, _: &Lin<'_>, _: &[Val], _: &[Option<Lv>]) -> Result<Linearized> {
+        Err(no_rule(self, "linearize"))
+    }
+    fn transpose(&self, _: &dyn Emit, _: &[Arg], _: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
+        Err(no_rule(self, "transpose"))
+    }
+    fn batch(&self, _: &dyn Emit, _: &Dim, _: &[Batched]) -> Result<Vec<Batched>> {
+        Err(no_rule(self, "batch"))
+    }
+    fn cost(&self, _: &[Type], _: &[Type]) -> Cost {
+        Cost::default()
+    }
+}
+
+#[test]
+fn extensions() {
+    let right = Array::vector(vec![1.0, 2.0]);
+    let traced = |y: &[Array]| {
+        let y = TracedTensor::apply(Op::extension(Liar(y.to_vec())), &[&input(&[2])])?.remove(0);
+        done(&(&y.exp() + 1.0))
+    };
+    let eager = |y: &[Array]| {
+        let x = EagerRuntime::new().constant_from(zeros(&[2]))?;
+        ran(EagerTensor::apply(Op::extension(Liar(y.to_vec())), &[&x]))
+    };
+    let (wide, whole) = (Array::vector(vec![1.0; 3]), Array::vector(vec![1i64, 2]));
+    cases! {
+        "no result": traced(&[]) => RuleArity, "`liar` gave 0 results";
+        "a result too many": traced(&[right.clone(), right.clone()]) => RuleArity, "`liar` gave 2 results";
+        "another shape": traced(std::slice::from_ref(&wide)) => RuleType, "f64[3]";
+        "another element type": traced(std::slice::from_ref(&whole)) => RuleType, "i64[2]";
+        "no result eagerly": eager(&[]) => RuleArity, "`liar` gave 0 results";
+        "a result too many eagerly": eager(&[right.clone(), right.clone()]) => RuleArity, "2";
+        "another shape eagerly": eager(std::slice::from_ref(&wide)) => RuleType, "f64[3]";
+    }
+    assert!(traced(std::slice::from_ref(&right)).is_ok() && eager(&[right]).is_ok());
 }
 
 #[test]
@@ -123,6 +217,67 @@ fn traced() {
     }
     // What was handed it still works.
     assert_eq!((&x + &x).to_tensor().unwrap().shape(), [2, 3]);
+}
+
+/// Numbers that the element type of a tensor does not have.
+#[test]
+fn numbers() {
+    let x = &TracedTensor::from_vec_row_major([3], vec![1i64, 2, 4]);
+    let rt = EagerRuntime::new();
+    let e = &rt.constant_from(Tensor::vector(vec![1i64, 2, 4])).unwrap();
+    let (bytes, truth) = (&TracedTensor::scalar(254u8), &TracedTensor::scalar(true));
+    let held = |x: EagerTensor| ran(x.to_tensor());
+    cases! {
+        "half of integers": done(&(x * 0.5)) => DTypeMismatch, "`mul` of i64[3]: 0.5 is not a number of type i64; convert to a float";
+        "integers and a half": done(&(x + 0.5)) => DTypeMismatch, "`add` of i64[3]";
+        "a half and integers": done(&(0.5 - x)) => DTypeMismatch, "`sub` of i64[3]";
+        "a root of integers": done(&x.powf(0.5)) => DTypeMismatch, "`pow` of i64[3]";
+        "bounds between integers": done(&x.clip(0.5, 1.5)) => DTypeMismatch, "`clip` of i64[3]";
+        "like integers": done(&x.full_like(0.5)) => DTypeMismatch, "`full_like` of i64[3]";
+        "the mean of integers": done(&x.mean(&[0])) => DTypeMismatch, "`mean` of i64[3]: it is defined on floats; convert";
+        "the median of integers": done(&x.slice_axis(0, 0, 2).median(0)) => DTypeMismatch, "`median`";
+        "softmax of integers": done(&x.softmax(0)) => DTypeMismatch, "`softmax`";
+        "half a truth": done(&(truth * 0.5)) => DTypeMismatch, "0.5";
+        "a number that a byte has not": done(&(bytes + 300.0)) => DTypeMismatch, "wider";
+        "a sign that a byte has not": done(&(bytes + -1.0)) => DTypeMismatch, "wider";
+        "a truth to a power": done(&truth.powi(1)) => DTypeMismatch, "i1";
+        "eagerly half": held(e * 0.5) => DTypeMismatch, "`mul` of i64[3]: 0.5 is not a number of type i64; convert to a float";
+        "eagerly less": held(0.5 - e) => DTypeMismatch, "`sub` of i64[3]";
+        "eagerly scaled": ran(e.scale(0.5)) => DTypeMismatch, "`mul` of i64[3]";
+        "eagerly the mean": ran(e.mean(&[0])) => DTypeMismatch, "`mean` of i64[3]";
+    }
+    // Numbers that it has are welcome.
+    let whole = |t: &Tensor| t.to_vec::<i64>().unwrap();
+    assert_eq!(whole(&(x * 2.0 - 1.0).to_tensor().unwrap()), [1, 3, 7]);
+    assert_eq!(whole(&x.powf(2.0).clip(2.0, 9.0).to_tensor().unwrap()), [2, 4, 9]);
+    assert_eq!(whole(&(e * 2.0 - 1.0).to_tensor().unwrap()), [1, 3, 7]);
+    assert_eq!((bytes - 3.0).to_tensor().unwrap().item::<u8>().unwrap(), 251);
+    assert_eq!((&TracedTensor::scalar(1.0f32) * 0.1).to_tensor().unwrap().item::<f32>().unwrap(), 0.1);
+    assert!(Tensor::ones(DType::Bool, [1]).unwrap().item::<bool>().unwrap());
+}
+
+/// What would change nothing is checked as what changes something.
+#[test]
+fn nothing_to_do() {
+    let (x, truth) = (&input(&[2, 2]), &TracedTensor::scalar(true));
+    let number = TracedTensor::scalar(1.0);
+    cases! {
+        "an axis left out": done(&x.transpose(&[0])) => Attribute, "permutation";
+        "every axis left out": done(&x.transpose(&[])) => Attribute, "permutation";
+        "an axis too many": done(&x.transpose(&[0, 1, 2])) => Attribute, "permutation";
+        "axes that turn": done(&x.broadcast_in_dim(&[2, 2], &[1, 0])) => Attribute, "ascending";
+        "axes that are not there": done(&x.broadcast_in_dim(&[2, 2], &[7, 9])) => Attribute, "ascending";
+        "one of two axes": done(&x.broadcast_in_dim(&[2, 2], &[0])) => Attribute, "dims";
+        "one tensor along no axis": done(&TracedTensor::concatenate(&[x], 9)) => Attribute, "axis 9";
+        "one tensor beside no axis": done(&TracedTensor::stack(&[x], 3)) => Attribute, "3";
+        "any of a number": done(&number.reduce_any(&[])) => DTypeMismatch, "reduce_any";
+        "the sum of a truth": done(&truth.reduce_sum(&[])) => DTypeMismatch, "reduce_sum";
+        "all of an axis that is not there": done(&x.slice_axis(2, 0, 2)) => Attribute, "2";
+        "an axis turned that is not there": done(&x.reverse(&[2])) => Attribute, "2";
+        "the last index of all": done(&x.index_axis(0, usize::MAX)) => Attribute, "";
+    }
+    let same = [x.transpose(&[0, 1]), x.broadcast_in_dim(&[2, 2], &[0, 1]), TracedTensor::concatenate(&[x], 1)];
+    assert!(same.iter().all(|y| done(y).is_ok()));
 }
 
 #[test]
@@ -278,6 +433,14 @@ fn keys() {
         "a key of floats": ran(random::uniform(&bad, &[2], DType::F64)) => DTypeMismatch, "";
         "uniform integers": ran(random::uniform(&key, &[2], DType::I32)) => DTypeMismatch, "i32";
         "an axis that is not there": ran(random::permutation(&key, &bad, 4)) => Attribute, "axis 4";
+        "a negative rate": ran(random::dropout(&key, &bad, -0.5)) => Attribute, "-0.5";
+        "a rate that is no number": ran(random::dropout(&key, &bad, f64::NAN)) => Attribute, "NaN";
+        "more keys than memory": ran(random::split(&key, 1 << 40)) => Limit, "1099511627776";
+        "integers above a byte": ran(random::randint(&key, &[2], 0, 257, DType::U8)) => DTypeMismatch, "257";
+        "integers below a byte": ran(random::randint(&key, &[2], -129, 0, DType::I8)) => DTypeMismatch, "-129";
+        "integers above a word": ran(random::randint(&key, &[2], 0, 1 << 40, DType::I32)) => DTypeMismatch, "i32";
+        "integers without a sign": ran(random::randint(&key, &[2], -5, 5, DType::U32)) => DTypeMismatch, "-5";
+        "integers that are floats": ran(random::randint(&key, &[2], 0, 5, DType::F32)) => DTypeMismatch, "f32";
         "more than memory": ran(random::normal(&key, &[1 << 40, 4], DType::F64).and_then(|x| x.to_tensor())) => Limit, "";
     }
 }

@@ -36,6 +36,57 @@ fn operations_and_operators() {
     assert_eq!(x.reduce_sum(&[1]).unwrap_err().code(), Code::Attribute);
 }
 
+/// What both kinds of tensors have is the same, to the bit, and differentiable eagerly.
+#[test]
+fn methods_agree_with_traced_ones() {
+    use cotangent::TracedTensor;
+    let tensor =
+        || Tensor::from_vec_row_major([3, 3], vec![0.5, -1.5, 2.0, 0.25, 3.0, -0.75, 1.0, 0.125, -2.5]).unwrap();
+    let rt = EagerRuntime::new();
+    let (x, t) = (&rt.variable_from(tensor()).unwrap(), &TracedTensor::from_tensor(tensor()));
+    macro_rules! agree {
+        ($($method:ident($($arg:expr),*);)*) => {$(
+            let eager = x.$method($($arg),*).unwrap();
+            let traced = t.$method($($arg),*).to_tensor().unwrap();
+            assert!(eager.to_tensor().unwrap().same_bits(&traced), stringify!($method));
+        )*};
+    }
+    agree! {
+        argmax(1); argmin(0); median(1); softmax(0); log_softmax(1); sort(0, true); cumsum(1); cumprod(0);
+        round_half_even(); round_half_away(); angle(); sinc(); gelu_tanh(); diagonal(); trace(); imag(); relu();
+        mean(&[1]); var(&[1, 0], 1.0); std(&[0], 0.0); norm(&[1]); logsumexp(&[0]); layer_norm(&[1], 1e-5);
+        powf(2.0); powf(0.5); clip(-1.0, 1.0); full_like(2.5); reverse(&[0]); slice_axis(1, 0, 2); index_axis(0, 2);
+    }
+    macro_rules! agree_with {
+        ($($method:ident of $a:expr, $b:expr $(, $arg:expr)*;)*) => {$(
+            let (a, b): (Tensor, Tensor) = ($a, $b);
+            let eager = |t: &Tensor| rt.constant_from(t.clone()).unwrap();
+            let of = |t: &Tensor| TracedTensor::from_tensor(t.clone());
+            let y = eager(&a).$method(&eager(&b) $(, $arg)*).unwrap().to_tensor().unwrap();
+            assert!(y.same_bits(&of(&a).$method(&of(&b) $(, $arg)*).to_tensor().unwrap()), stringify!($method));
+        )*};
+    }
+    let (truth, bits) = (|| Tensor::vector(vec![true, false, true]), || Tensor::vector(vec![6u32, 1, 12]));
+    agree_with! {
+        and of truth(), Tensor::scalar(true); or of truth(), truth(); xor of bits(), bits();
+        shift_left of bits(), Tensor::scalar(2u32); equal of bits(), Tensor::scalar(1u32); not_equal of truth(), truth();
+        logaddexp of tensor(), Tensor::scalar(1.0); complex of tensor(), tensor();
+        take of tensor(), Tensor::vector(vec![2i64, 0]), 1, ops::Bounds::Clip;
+        cross_entropy of tensor(), Tensor::vector(vec![0i64, 2, 1]), 1;
+    }
+    let any = rt.constant_from(truth()).unwrap();
+    let item = |x: EagerTensor| x.item::<bool>().unwrap();
+    assert!(item(any.reduce_any(&[0]).unwrap()) && !item(any.reduce_all(&[0]).unwrap()));
+    let stacked = EagerTensor::stack(&[x, x], 1).unwrap();
+    assert_eq!(stacked.shape(), [3, 2, 3]);
+    assert_eq!(EagerTensor::stack(&[], 0).unwrap_err().code(), Code::Arity);
+    stacked.index_axis(1, 0).unwrap().sort(1, false).unwrap().cumsum(1).unwrap().sum().unwrap().backward().unwrap();
+    assert_eq!(grad(x), [2.0, 3.0, 1.0, 2.0, 1.0, 3.0, 1.0, 2.0, 3.0]);
+    // Errors know where they come from.
+    let e = x.softmax(5).unwrap_err();
+    assert!(e.code() == Code::Attribute && e.to_string().contains("eager.rs:"), "{e}");
+}
+
 /// A tape that is recorded again is pulled back by one program: the same gradients, of what is still held too, and the
 /// same errors.
 #[test]

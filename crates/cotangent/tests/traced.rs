@@ -33,6 +33,24 @@ fn matrices() -> (TracedTensor, TracedTensor) {
     (col(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), col(&[3, 2], &[0.5, -1.0, 2.0, 1.5, -0.25, 3.0]))
 }
 
+/// Those of JAX, in every width: its numbers for the key 5.
+#[test]
+fn random_integers() {
+    let key = TracedTensor::from_tensor(cotangent::random::key(5));
+    for (dtype, lo, hi, want) in [
+        (DType::I8, -100, 100, [61, -52, 3, 36, -16, 1]),
+        (DType::I8, -3, 5, [-2, -3, 4, -3, 1, 2]),
+        (DType::U8, 0, 200, [161, 48, 103, 136, 84, 101]),
+        (DType::U8, 0, 256, [1, 64, 247, 8, 60, 53]),
+        (DType::I16, -100, 1000, [661, 848, 3, 536, 284, -99]),
+        (DType::U16, 3, 60000, [35160, 9936, 11721, 37212, 59687, 40453]),
+        (DType::I32, -100, 100, [61, -52, 3, 36, -16, 1]),
+    ] {
+        let got = cotangent::random::randint(&key, &[6], lo, hi, dtype).unwrap().convert(DType::I64);
+        assert_eq!(got.to_tensor().unwrap().to_vec::<i64>().unwrap(), want, "{dtype} {lo} {hi}");
+    }
+}
+
 #[test]
 fn the_surface_compiles_and_runs() {
     let compiler = GraphCompiler::new();

@@ -8,7 +8,7 @@ use crate::{
 };
 use cotangent_core::ops::{Op, Unary};
 use cotangent_core::transform::Session;
-use cotangent_core::{Dim, Env, Primitive, Result, Type};
+use cotangent_core::{Dim, Env, Primitive, Result, Type, bail};
 
 /// The kernel of an operation on operands of these types.
 pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type]) -> Result<Kernel> {
@@ -80,10 +80,7 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type]) -> Result<Kernel> {
         Op::Eig(f) => linalg::eig(f, x[0].dtype),
         Op::Spectral(s) => control::inside(cx, &s.expand(x)?)?,
         Op::Guard(g) => control::guard(g, x[0].dtype),
-        Op::Extension(p) => match cx.executor.kernel(&**p, x)? {
-            Some(kernel) => kernel,
-            None => evaluated(op),
-        },
+        Op::Extension(p) => checked(op, x, cx.executor.kernel(&**p, x)?.unwrap_or_else(|| evaluated(op)))?,
         Op::Bitcast(b) if b.to.size() == x[0].dtype.size() => fused::alone(op, &[x[0].dtype]).kernel(),
         Op::Bitcast(b) => movement::bitcast(b.to),
         // By its meaning: it only counts.
@@ -101,6 +98,24 @@ pub(crate) fn evaluated(op: &Op) -> Kernel {
         let x = x.into_iter().map(Tensor::into_array).collect::<Result<Vec<_>>>()?;
         Ok(op.with(env, |op| op.eval(&x, env))?.into_iter().map(Tensor::from).collect())
     })
+}
+
+/// A kernel of somebody else: its results are those that the type rule promises, or it is an error.
+fn checked(op: &Op, x: &[Type], kernel: Kernel) -> Result<Kernel> {
+    let (name, types) = (op.name().to_owned(), op.infer(x)?);
+    Ok(Box::new(move |env, x| {
+        let y = kernel(env, x)?;
+        if y.len() != types.len() {
+            bail!(RuleArity, "`{name}` gave {} results when it ran; its type rule promises {}", y.len(), types.len());
+        }
+        for (k, (y, t)) in y.iter().zip(&types).enumerate() {
+            let fits = |(n, d): (&usize, &Dim)| d.eval(env).map_or(true, |d| d == *n);
+            if y.dtype() != t.dtype || y.shape().len() != t.rank() || !y.shape().iter().zip(t.shape.iter()).all(fits) {
+                bail!(RuleType, "`{name}` gave {} as result {k} when it ran; its type rule promises {t}", y.ty());
+            }
+        }
+        Ok(y)
+    }))
 }
 
 /// An operation whose attributes may have dimensions that are known only in a call.

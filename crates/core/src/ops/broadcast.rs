@@ -109,7 +109,7 @@ impl Primitive for BroadcastInDim {
 impl dyn Emit + '_ {
     /// `x` repeated into `shape`, its axis `k` becoming `dims[k]`. Nothing is written if that changes nothing.
     pub fn broadcast_in_dim(&self, x: Val, shape: &[Dim], dims: &[usize]) -> Val {
-        if *self.ty(x).shape == *shape {
+        if *self.ty(x).shape == *shape && dims.iter().copied().eq(0..shape.len()) {
             return x;
         }
         self.op(BroadcastInDim { shape: shape.to_vec().into(), dims: dims.to_vec() }, &[x])

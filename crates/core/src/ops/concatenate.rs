@@ -108,7 +108,10 @@ impl Primitive for Concatenate {
 impl dyn Emit + '_ {
     /// Values one after the other along `axis`. Nothing is written for a single one.
     pub fn concatenate(&self, x: &[Val], axis: usize) -> Val {
-        if let [x] = x { *x } else { self.op(Concatenate { axis }, x) }
+        match x {
+            [x] if axis < self.ty(*x).rank() => *x,
+            _ => self.op(Concatenate { axis }, x),
+        }
     }
 
     /// Values of one shape side by side along a new axis.

@@ -6,7 +6,7 @@ use crate::array::{Array, Scalar};
 use crate::attr::{Attr, Attrs};
 use crate::bail;
 use crate::emit::Emit;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, Vals, no_rule};
 use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv};
@@ -35,6 +35,18 @@ impl Constant {
     /// One value everywhere.
     pub fn splat(ty: Type, value: Scalar) -> Constant {
         Constant { value: Value::Splat(value.cast(ty.dtype)), ty }
+    }
+
+    /// As [`splat`](Self::splat), for a number that somebody wrote: an error, in the name of the operation that takes
+    /// it, if the element type has no such number.
+    pub fn number(op: &str, ty: &Type, value: Scalar) -> Result<Constant> {
+        match value.number(ty.dtype) {
+            Ok(s) => Ok(Constant::splat(ty.clone(), s)),
+            Err(e) => {
+                let to = if matches!(value, Scalar::F(x) if x.fract() != 0.0) { "float" } else { "wider type" };
+                Err(Error::new(e.code(), format!("`{op}` of {ty}: {}; convert to a {to} first", e.message())))
+            }
+        }
     }
 
     /// Every element.
@@ -115,14 +127,29 @@ impl Primitive for Constant {
 }
 
 impl dyn Emit + '_ {
-    /// A value of this type with `value` everywhere.
+    /// A value of this type with `value` everywhere; an error if the element type has no such number.
     pub fn full(&self, ty: &Type, value: impl Into<Scalar>) -> Val {
-        self.op(Constant::splat(ty.clone(), value.into()), &[])
+        self.number_of("full", ty, value.into())
     }
 
-    /// A value of the type of `like` with `value` everywhere.
+    /// As [`full`](Self::full), of the type of `like`.
     pub fn full_like(&self, like: Val, value: impl Into<Scalar>) -> Val {
-        self.full(&self.ty(like), value)
+        self.number_for("full_like", like, value)
+    }
+
+    /// As [`full_like`](Self::full_like), for a number that the operation of this name takes: its errors say so.
+    pub fn number_for(&self, op: &str, like: Val, value: impl Into<Scalar>) -> Val {
+        self.number_of(op, &self.ty(like), value.into())
+    }
+
+    fn number_of(&self, op: &str, ty: &Type, value: Scalar) -> Val {
+        match Constant::number(op, ty, value) {
+            Ok(c) => self.op(c, &[]),
+            Err(e) => {
+                self.fail(e.at(self.loc()));
+                Val::POISON
+            }
+        }
     }
 
     /// A constant array.

@@ -78,7 +78,7 @@ impl Primitive for IntegerPow {
 impl dyn Emit + '_ {
     /// `x^n`. Nothing is written for `n = 1`.
     pub fn integer_pow(&self, x: Val, n: i64) -> Val {
-        if n == 1 { x } else { self.op(IntegerPow { n }, &[x]) }
+        if n == 1 && self.ty(x).dtype != DType::Bool { x } else { self.op(IntegerPow { n }, &[x]) }
     }
 
     /// `x^c` for a number: an integer power if `c` is one, so that no logarithm is needed.
@@ -87,7 +87,7 @@ impl dyn Emit + '_ {
         if c.trunc() == c && c.abs() <= EXACT {
             return self.integer_pow(x, c as i64);
         }
-        self.pow(x, self.full_like(x, c))
+        self.pow(x, self.number_for("pow", x, c))
     }
 }
 

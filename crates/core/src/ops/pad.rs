@@ -149,7 +149,9 @@ impl dyn Emit + '_ {
 
     /// `x` with zeros around and between its elements. Nothing is written if there are none.
     pub fn pad_zeros(&self, x: Val, low: &[i64], high: &[i64], interior: &[usize]) -> Val {
-        if low.iter().chain(high).all(|&p| p == 0) && interior.iter().all(|&p| p == 0) {
+        let rank = self.ty(x).rank();
+        let none = |edge: &[i64]| edge.len() == rank && edge.iter().all(|&p| p == 0);
+        if none(low) && none(high) && interior.len() == rank && interior.iter().all(|&p| p == 0) {
             return x;
         }
         self.op(Pad { low: low.to_vec(), high: high.to_vec(), interior: interior.to_vec() }, &[x])

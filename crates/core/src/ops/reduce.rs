@@ -399,7 +399,7 @@ methods! {
 impl dyn Emit + '_ {
     /// A reduction over axes, which go; sums are compensated if the session asks for it.
     pub fn reduce(&self, op: Reduction, x: Val, axes: &[usize]) -> Val {
-        if axes.is_empty() {
+        if axes.is_empty() && (op.def().types)(self.ty(x).dtype) {
             return x;
         }
         let stable = op == Reduction::Sum && self.session().numerics().stable;

@@ -136,7 +136,9 @@ impl Primitive for Slice {
 impl dyn Emit + '_ {
     /// The elements `start, start + stride, ..` below `limit` of every axis. Nothing is written if these are all.
     pub fn slice(&self, x: Val, start: &[Dim], limit: &[Dim], stride: &[usize]) -> Val {
-        if start.iter().all(|d| d.is(0)) && *limit == *self.ty(x).shape && stride.iter().all(|&s| s == 1) {
+        let from_all = start.len() == limit.len() && start.iter().all(|d| d.is(0));
+        let every = stride.len() == limit.len() && stride.iter().all(|&s| s == 1);
+        if from_all && every && *limit == *self.ty(x).shape {
             return x;
         }
         self.op(Slice { start: start.to_vec(), limit: limit.to_vec(), stride: stride.to_vec() }, &[x])

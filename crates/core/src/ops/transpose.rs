@@ -85,7 +85,7 @@ impl Primitive for Transpose {
 impl dyn Emit + '_ {
     /// Axis `k` of the result is axis `perm[k]` of `x`. Nothing is written for the identity.
     pub fn transpose(&self, x: Val, perm: &[usize]) -> Val {
-        if perm.iter().enumerate().all(|(i, &p)| i == p) {
+        if perm.iter().copied().eq(0..self.ty(x).rank()) {
             return x;
         }
         self.op(Transpose { perm: perm.to_vec() }, &[x])

@@ -14,7 +14,7 @@ use crate::ops::Op;
 use crate::primitive::Val;
 use crate::shape::{Dim, Sym, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::sync::Arc;
 
 /// The text of one function as a module. Bodies that stand in several places become modules before it.
@@ -22,6 +22,13 @@ pub fn print_function(f: &Function) -> String {
     let mut p = Printing::new(Shared::new(&[f], &[], [].into_iter()));
     p.module(f);
     p.out
+}
+
+impl fmt::Display for Function {
+    /// As [`print_function`].
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&print_function(self))
+    }
 }
 
 /// A type as the text form writes it: `f32`, `tensor<2xnxf32>`.

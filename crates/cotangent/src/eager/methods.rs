@@ -1,14 +1,17 @@
-//! The operations as methods and operators: every method writes what the core's emitter has a method for.
+//! The operations as methods and operators, beside the methods that traced tensors share: what is one operation goes to
+//! the tape without an emitter in between.
 
 use super::error::{Error, Result};
 use super::exec::{Value, number};
 use super::tensor::EagerTensor;
 use cotangent_core::ops::{
-    Binary, BroadcastInDim, Compare, Comparison, Convert, DotGeneral, Reduce, Reduction, Reshape, Transpose, Unary,
+    Binary, BroadcastInDim, Compare, Comparison, Constant, Convert, DotGeneral, Reduce, Reduction, Reshape, Transpose,
+    Unary,
 };
-use cotangent_core::{Code, DType, Emit, Op, Val};
+use cotangent_core::{Code, DType, Emit, Loc, Op, Val};
 use smallvec::SmallVec;
 use std::ops::{Add, Div, Mul, Neg, Range, Sub};
+use std::panic::Location;
 
 /// The shape of an elementwise result by NumPy's rule.
 fn common_shape(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
@@ -51,17 +54,17 @@ impl EagerTensor {
         self.one(op, &[a, b])
     }
 
-    /// A number of the same type and shape.
-    fn like(&self, c: f64) -> Result<Value> {
-        let v = self.value()?;
-        let dims: Vec<usize> = Vec::new();
-        let tensor = number(v.tensor.dtype(), c).broadcast(v.tensor.shape(), &dims)?;
-        Ok(Value::new(tensor, v.order))
-    }
-
+    /// An operation with a number of the same type and shape.
     #[track_caller]
     fn number(&self, op: Binary, c: f64, first: bool) -> Result<EagerTensor> {
-        let (x, c) = (self.value()?, &self.like(c)?);
+        let x = self.value()?;
+        if !x.tensor.dtype().is_float() {
+            let loc = Loc::Rust(Location::caller());
+            Constant::number(op.def().name, x.ty(), c.into()).map_err(|e| e.at(loc))?;
+        }
+        let dims: Vec<usize> = Vec::new();
+        let tensor = number(x.tensor.dtype(), c).broadcast(x.tensor.shape(), &dims)?;
+        let c = &Value::new(tensor, x.order);
         self.one(op, &if first { [c, x] } else { [x, c] })
     }
 
@@ -93,48 +96,6 @@ impl EagerTensor {
     #[track_caller]
     pub fn sum(&self) -> Result<EagerTensor> {
         self.reduce(Reduction::Sum, &self.all_axes())
-    }
-
-    /// The mean over axes, which go.
-    #[track_caller]
-    pub fn mean(&self, axes: &[usize]) -> Result<EagerTensor> {
-        self.check_axes(axes)?;
-        self.through(&[], |cx, v| cx.mean(v[0], axes))
-    }
-
-    /// The variance over axes, which go; divided by `n - ddof`.
-    #[track_caller]
-    pub fn var(&self, axes: &[usize], ddof: f64) -> Result<EagerTensor> {
-        self.check_axes(axes)?;
-        self.through(&[], |cx, v| cx.var(v[0], axes, ddof))
-    }
-
-    /// The Euclidean norm over axes, which go.
-    #[track_caller]
-    pub fn norm(&self, axes: &[usize]) -> Result<EagerTensor> {
-        self.check_axes(axes)?;
-        self.through(&[], |cx, v| cx.norm(v[0], axes))
-    }
-
-    /// `log(sum(exp(x)))` over axes, which go.
-    #[track_caller]
-    pub fn logsumexp(&self, axes: &[usize]) -> Result<EagerTensor> {
-        self.check_axes(axes)?;
-        self.through(&[], |cx, v| cx.logsumexp(v[0], axes))
-    }
-
-    /// Softmax along an axis.
-    #[track_caller]
-    pub fn softmax(&self, axis: usize) -> Result<EagerTensor> {
-        self.check_axes(&[axis])?;
-        self.through(&[], |cx, v| cx.softmax(v[0], axis))
-    }
-
-    /// The logarithm of softmax along an axis.
-    #[track_caller]
-    pub fn log_softmax(&self, axis: usize) -> Result<EagerTensor> {
-        self.check_axes(&[axis])?;
-        self.through(&[], |cx, v| cx.log_softmax(v[0], axis))
     }
 
     /// The same elements, in row-major order, in another shape.
@@ -214,12 +175,6 @@ impl EagerTensor {
         Ok(EagerTensor::apply(cotangent_core::ops::Select, &[p, self, y])?.remove(0))
     }
 
-    /// The imaginary part; zero for a real tensor.
-    #[track_caller]
-    pub fn imag(&self) -> Result<EagerTensor> {
-        self.through(&[], |cx, v| cx.imag(v[0]))
-    }
-
     /// A power with a fixed integer exponent.
     #[track_caller]
     pub fn powi(&self, n: i64) -> Result<EagerTensor> {
@@ -235,7 +190,7 @@ impl EagerTensor {
 
 macro_rules! methods {
     (unary: $($u:ident $U:ident),*; binary: $($b:ident $B:ident),*; compare: $($c:ident $C:ident),*;
-     reduce: $($r:ident $R:ident),*; written: $($w:ident),*) => {
+     reduce: $($r:ident $R:ident),*) => {
         impl EagerTensor {
             $(#[doc = concat!("Elementwise `", stringify!($u), "`.")]
             #[track_caller]
@@ -257,10 +212,6 @@ macro_rules! methods {
             pub fn $r(&self, axes: &[usize]) -> Result<EagerTensor> {
                 self.reduce(Reduction::$R, axes)
             })*
-            $(#[doc = concat!("Elementwise `", stringify!($w), "`.")]
-            pub fn $w(&self) -> Result<EagerTensor> {
-                self.through(&[], |cx, v| cx.$w(v[0]))
-            })*
         }
     };
 }
@@ -273,8 +224,7 @@ methods! {
         stop_gradient StopGradient;
     binary: add Add, sub Sub, mul Mul, div Div, rem Rem, pow Pow, atan2 Atan2, maximum Max, minimum Min, xlogy Xlogy;
     compare: eq Eq, ne Ne, lt Lt, le Le, gt Gt, ge Ge;
-    reduce: reduce_sum Sum, reduce_prod Prod, reduce_max Max, reduce_min Min;
-    written: conj, real, square, recip, abs2, relu, gelu, silu, softplus
+    reduce: reduce_sum Sum, reduce_prod Prod, reduce_max Max, reduce_min Min
 }
 
 macro_rules! operators {

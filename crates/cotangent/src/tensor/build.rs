@@ -3,7 +3,7 @@
 use super::{Order, Tensor, reversed, zero_array};
 use crate::{npy, npz, safetensors};
 use cotangent_core::dtype::Kind;
-use cotangent_core::{Array, DType, Element, Result, Scalar, Wide, bail};
+use cotangent_core::{Array, DType, Data, Element, Result, Scalar, Wide, bail};
 use std::path::Path;
 
 impl Tensor {
@@ -14,9 +14,13 @@ impl Tensor {
 
     /// From elements in column-major order, without a copy. An error if they do not fill the shape.
     pub fn from_vec_col_major<T: Element>(shape: impl Into<Vec<usize>>, data: Vec<T>) -> Result<Tensor> {
-        let shape: Vec<usize> = shape.into();
+        Tensor::from_data_col_major(shape.into(), T::wrap(data))
+    }
+
+    /// As [`from_vec_col_major`](Self::from_vec_col_major), for elements of a type known at run time.
+    fn from_data_col_major(shape: Vec<usize>, data: Data) -> Result<Tensor> {
         let (rank, back) = (shape.len(), shape.iter().rev().copied().collect::<Vec<_>>());
-        match Array::from_vec(back, data) {
+        match Array::from_data(back, data) {
             Ok(a) => {
                 let view = cotangent_cpu::Tensor::from(a).transpose(&reversed(rank));
                 Ok(Tensor { view, order: Order::ColumnMajor })
@@ -45,9 +49,9 @@ impl Tensor {
         Tensor::full(dtype, shape, 1.0)
     }
 
-    /// One value everywhere, converted to the element type.
+    /// One value everywhere; an error if the element type has no such number.
     pub fn full(dtype: DType, shape: impl Into<Vec<usize>>, value: impl Into<Scalar>) -> Result<Tensor> {
-        Ok(value.into().full(dtype, shape.into())?.into())
+        Ok(value.into().number(dtype)?.full(dtype, shape.into())?.into())
     }
 
     /// The identity matrix of `n` rows.
@@ -63,7 +67,8 @@ impl Tensor {
         Ok(wide.narrow(dtype, [n, n])?.into())
     }
 
-    /// `start, start + step, ..` below `stop` (above it for a negative step).
+    /// `start, start + step, ..` below `stop` (above it for a negative step); an error if the element type lacks one of
+    /// these numbers.
     pub fn arange(dtype: DType, start: f64, stop: f64, step: f64) -> Result<Tensor> {
         let n = ((stop - start) / step).ceil();
         if !n.is_finite() {
@@ -82,11 +87,14 @@ impl Tensor {
         })
     }
 
-    /// Reads a `.npy` file; arrays in Fortran order come as they are meant, in row-major order.
+    /// Reads a `.npy` file; an array in Fortran order is a column-major tensor, its elements as they are in the file.
     pub fn read_npy(path: impl AsRef<Path>) -> Result<Tensor> {
         let path = path.as_ref();
         match std::fs::read(path) {
-            Ok(bytes) => Ok(npy::from_bytes(&bytes)?.into()),
+            Ok(bytes) => match npy::parts(&bytes)? {
+                (shape, data, true) => Tensor::from_data_col_major(shape, data),
+                (shape, data, false) => Ok(Array::from_data(shape, data)?.into()),
+            },
             Err(e) => bail!(Io, "{}: {e}", path.display()),
         }
     }
@@ -113,30 +121,44 @@ impl Tensor {
     /// ```
     pub fn read_all(path: impl AsRef<Path>) -> Result<Vec<(String, Tensor)>> {
         let path = path.as_ref();
-        let all = if is_safetensors(path) { safetensors::read(path)? } else { npz::read(path)? };
+        several(path, "read_npy")?;
+        let all = if has_ending(path, "safetensors") { safetensors::read(path)? } else { npz::read(path)? };
         Ok(all.into_iter().map(|(name, a)| (name, a.into())).collect())
     }
 
     /// Writes named tensors to an `.npz` archive or, by its ending, a `.safetensors` file.
     pub fn write_all(path: impl AsRef<Path>, tensors: &[(&str, &Tensor)]) -> Result<()> {
         let path = path.as_ref();
+        several(path, "write_npy")?;
         let all: Vec<(String, Array)> =
             tensors.iter().map(|(name, t)| Ok(((*name).to_owned(), t.to_array()?))).collect::<Result<_>>()?;
-        if is_safetensors(path) { safetensors::write(path, &all) } else { npz::write(path, &all) }
+        if has_ending(path, "safetensors") { safetensors::write(path, &all) } else { npz::write(path, &all) }
     }
 }
 
-fn is_safetensors(path: &Path) -> bool {
-    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("safetensors"))
+fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case(ending))
+}
+
+/// A `.npy` file holds one array: `instead` is for these.
+fn several(path: &Path, instead: &str) -> Result<()> {
+    if has_ending(path, "npy") {
+        bail!(Input, "{}: a .npy file holds one array; use Tensor::{instead}, or an .npz file", path.display());
+    }
+    Ok(())
 }
 
 /// A vector of numbers by position.
 fn count(dtype: DType, n: usize, at: impl Fn(usize) -> f64) -> Result<Tensor> {
     cotangent_core::array::room(&[n], dtype.size().max(8))?;
+    let whole = |i: usize| match Scalar::F(at(i)).number(dtype)? {
+        Scalar::I(i) => Ok(i),
+        other => bail!(DTypeMismatch, "{other:?} is not a number of type {dtype}"),
+    };
     let wide = match dtype.kind() {
         Kind::Float => Wide::F((0..n).map(at).collect()),
         Kind::Complex => Wide::C((0..n).map(|i| at(i).into()).collect()),
-        Kind::Int => Wide::I((0..n).map(|i| at(i) as i128).collect()),
+        Kind::Int => Wide::I((0..n).map(whole).collect::<Result<_>>()?),
         Kind::Bool => bail!(DTypeMismatch, "truth values cannot be counted"),
     };
     Ok(wide.narrow(dtype, [n])?.into())

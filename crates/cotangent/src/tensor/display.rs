@@ -15,6 +15,11 @@ const WHOLE: usize = 1000;
 /// Elements shown at either end of an abridged axis.
 const EDGE: usize = 3;
 
+/// Whether elements or, of an axis of extents that contain 0, empty brackets are too many.
+fn is_long(shape: &[usize]) -> bool {
+    shape.iter().map(|&n| n.max(1)).try_fold(1, usize::checked_mul).is_none_or(|n| n > WHOLE)
+}
+
 /// Which indices of an axis are shown; `None` stands for those left out.
 fn shown(n: usize, abridged: bool) -> Vec<Option<usize>> {
     match abridged && n > 2 * EDGE {
@@ -90,7 +95,7 @@ fn nested(
 impl fmt::Display for Tensor {
     /// The elements in nested brackets, then the type. A precision (`{:.3}`) sets the digits of floats.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let abridged = self.len() > WHOLE;
+        let abridged = is_long(self.shape());
         let mut texts = Vec::new();
         // Indexing is in bounds and elements are few: the only failure is a lack of memory.
         elements(self, abridged, f, &mut texts).map_err(|_| fmt::Error)?;

@@ -34,7 +34,7 @@ pub use compiler::{GraphCompiler, GraphProgram};
 pub use derive::{AdContext, AdContextBuilder, TracedTensorAdExt};
 pub use executor::GraphExecutor;
 pub(crate) use node::{Kind, Node, fresh_id};
-pub(crate) use record::{record, record_in};
+pub(crate) use record::{aligned, record, record_in, record_one};
 pub(crate) use trace::Trace;
 
 use crate::{DType, Dim, Element, Error, Loc, Result, Shape, Tensor, Type};

@@ -43,7 +43,7 @@ macro_rules! operators {
             type Output = TracedTensor;
             #[track_caller]
             fn $method(self, y: f64) -> TracedTensor {
-                record_one(here(), &[self], |cx, x| cx.$method(x[0], cx.full_like(x[0], y)))
+                record_one(here(), &[self], |cx, x| cx.$method(x[0], cx.number_for(stringify!($method), x[0], y)))
             }
         }
 
@@ -59,7 +59,7 @@ macro_rules! operators {
             type Output = TracedTensor;
             #[track_caller]
             fn $method(self, y: &TracedTensor) -> TracedTensor {
-                record_one(here(), &[y], |cx, x| cx.$method(cx.full_like(x[0], self), x[0]))
+                record_one(here(), &[y], |cx, x| cx.$method(cx.number_for(stringify!($method), x[0], self), x[0]))
             }
         }
 

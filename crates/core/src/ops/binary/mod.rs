@@ -190,7 +190,7 @@ methods! {
 impl dyn Emit + '_ {
     /// `c x` for a number.
     pub fn scale_by(&self, c: f64, x: Val) -> Val {
-        self.mul(self.full_like(x, c), x)
+        self.mul(self.number_for("mul", x, c), x)
     }
 
     /// `min(max(x, lo), hi)`: half the gradient where `x` is at a bound, `hi` where the bounds cross.

@@ -91,7 +91,7 @@ impl dyn Emit + '_ {
 
     /// `sin(πx) / (πx)`, 1 at 0.
     pub fn sinc(&self, x: Val) -> Val {
-        in_f32(self, x, |x| {
+        in_f32(self, "sinc", x, |x| {
             let u = self.scale_by(PI, x);
             let size = self.abs(u);
             let near = self.compare(size, Comparison::Lt, self.full_like(size, 1.0));

@@ -27,7 +27,7 @@ use crate::attr::FromAttr;
 use crate::bail;
 use crate::dtype::DType;
 use crate::emit::Emit;
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 use crate::primitive::Val;
 use crate::shape::{Dim, Type};
 use std::sync::LazyLock;
@@ -73,10 +73,15 @@ fn option<T: FromAttr>(s: &mut Spelled<'_>, name: &str, default: T) -> Result<T>
     Ok(s.attrs.opt(name)?.unwrap_or(default))
 }
 
-/// `f` in single precision for sixteen-bit floats, the result rounded back.
-fn in_f32(cx: &dyn Emit, x: Val, f: impl FnOnce(Val) -> Val) -> Val {
-    match cx.ty(x).dtype {
-        d @ (DType::F16 | DType::BF16) => cx.convert(f(cx.convert(x, DType::F32)), d),
+/// `f` in single precision for sixteen-bit floats, the result rounded back; an error for integers and booleans.
+fn in_f32(cx: &dyn Emit, name: &str, x: Val, f: impl FnOnce(Val) -> Val) -> Val {
+    match cx.ty(x) {
+        ty if !ty.dtype.has_tangent() => {
+            let text = format!("`{name}` of {ty}: it is defined on floats; convert to a float first");
+            cx.fail(Error::new(Code::DTypeMismatch, text).at(cx.loc()));
+            Val::POISON
+        }
+        Type { dtype: d @ (DType::F16 | DType::BF16), .. } => cx.convert(f(cx.convert(x, DType::F32)), d),
         _ => f(x),
     }
 }

@@ -96,7 +96,7 @@ pub(super) static TABLE: &[Composite] = &[
 impl dyn Emit + '_ {
     /// `exp(x) / sum(exp(x))` along an axis.
     pub fn softmax(&self, x: Val, axis: usize) -> Val {
-        in_f32(self, x, |x| {
+        in_f32(self, "softmax", x, |x| {
             let ty = self.ty(x);
             let m = self.exponent_shift(x, &[axis]);
             let e = self.exp(self.sub(x, self.spread(m, &ty, &[axis])));
@@ -106,7 +106,7 @@ impl dyn Emit + '_ {
 
     /// `x - log(sum(exp(x)))` along an axis.
     pub fn log_softmax(&self, x: Val, axis: usize) -> Val {
-        in_f32(self, x, |x| {
+        in_f32(self, "log_softmax", x, |x| {
             let ty = self.ty(x);
             let m = self.exponent_shift(x, &[axis]);
             let shifted = self.sub(x, self.spread(m, &ty, &[axis]));
@@ -118,7 +118,7 @@ impl dyn Emit + '_ {
     /// `-log softmax(logits)` at the labels, along an axis, which goes. Labels are classes (integers, of the shape
     /// without the axis; the result is NaN where a label is none of them) or probabilities (of the shape of `logits`).
     pub fn cross_entropy(&self, logits: Val, labels: Val, axis: usize) -> Val {
-        in_f32(self, logits, |x| {
+        in_f32(self, "cross_entropy", logits, |x| {
             let (ty, of) = (self.ty(x), self.ty(labels));
             let log_p = self.log_softmax(x, axis);
             let zero = self.number(log_p, 0.0);
@@ -143,7 +143,7 @@ impl dyn Emit + '_ {
 
     /// `(x - mean) / sqrt(var + eps)` over axes, times `scale` and plus `bias`, which have the shape of these axes.
     pub fn layer_norm(&self, x: Val, scale: Option<Val>, bias: Option<Val>, axes: &[usize], eps: f64) -> Val {
-        in_f32(self, x, |x| {
+        in_f32(self, "layer_norm", x, |x| {
             let ty = self.ty(x);
             let d = self.sub(x, self.spread(self.mean(x, axes), &ty, axes));
             let var = self.mean(self.abs2(d), axes);
@@ -168,7 +168,7 @@ impl dyn Emit + '_ {
 
     /// `x Φ(x)` with the normal distribution function, by `erfc`: no cancellation for negative `x`.
     pub fn gelu(&self, x: Val) -> Val {
-        in_f32(self, x, |x| {
+        in_f32(self, "gelu", x, |x| {
             let tail = self.erfc(self.scale_by(-FRAC_1_SQRT_2, x));
             self.mul(self.scale_by(0.5, x), tail)
         })
@@ -176,7 +176,7 @@ impl dyn Emit + '_ {
 
     /// The approximation `x (1 + tanh u) / 2` with `u = sqrt(2/π) (x + 0.044715 x³)`, which is `x / (1 + e^-2u)`.
     pub fn gelu_tanh(&self, x: Val) -> Val {
-        in_f32(self, x, |x| {
+        in_f32(self, "gelu_tanh", x, |x| {
             let c = FRAC_2_SQRT_PI * FRAC_1_SQRT_2;
             let poly = self.add(self.number(x, 2.0 * c), self.scale_by(2.0 * c * 0.044715, self.square(x)));
             self.mul(x, self.logistic(self.mul(x, poly)))
@@ -190,7 +190,7 @@ impl dyn Emit + '_ {
 
     /// `log(1 + e^x)`.
     pub fn softplus(&self, x: Val) -> Val {
-        in_f32(self, x, |x| {
+        in_f32(self, "softplus", x, |x| {
             let zero = self.number(x, 0.0);
             let positive = self.compare(x, Comparison::Gt, zero);
             // log1p(e^-|x|), each sign with its own analytic form.

@@ -205,6 +205,11 @@ impl dyn Emit + '_ {
             self.fail(Error::new(Code::DTypeMismatch, text).at(self.loc()));
             return Val::POISON;
         };
+        if word.bits() < 32 {
+            // Remainders of few bits are far from evenly spread.
+            let [lo, hi] = [lo, hi].map(|v| self.convert(v, DType::I32));
+            return self.convert(self.random_int(key, shape, lo, hi), ty.dtype);
+        }
         let [high, low] = self.random_keys::<2>(key).map(|k| self.random_bits(k, shape, word));
         let span = self.bitcast(self.sub(hi, lo), word);
         let span = self.select(self.compare(hi, Comparison::Le, lo), self.int(span, 1), span);
@@ -248,6 +253,11 @@ impl dyn Emit + '_ {
     /// `x / (1 - rate)` or 0, the latter with probability `rate`, each element for itself.
     pub fn random_dropout(&self, key: Val, x: Val, rate: f64) -> Val {
         let ty = self.ty(x);
+        if !(0.0..=1.0).contains(&rate) {
+            let text = format!("`dropout` of {ty} at the rate {rate}: a rate is between 0 and 1");
+            self.fail(Error::new(Code::Attribute, text).at(self.loc()));
+            return Val::POISON;
+        }
         if rate == 0.0 {
             return x;
         }

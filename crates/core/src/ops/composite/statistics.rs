@@ -128,7 +128,7 @@ fn finite_or_zero(cx: &dyn Emit, m: Val) -> Val {
 impl dyn Emit + '_ {
     /// The mean over axes, which go. Of no elements: NaN.
     pub fn mean(&self, x: Val, axes: &[usize]) -> Val {
-        in_f32(self, x, |x| {
+        in_f32(self, "mean", x, |x| {
             let n = extent(&self.ty(x), axes);
             let y = self.reduce_sum(x, axes);
             self.div(y, self.extent(&self.ty(y), &n))
@@ -146,7 +146,7 @@ impl dyn Emit + '_ {
 
     /// The variance over axes, which go: `sum |x - mean|² / (n - ddof)`; real, also of complex numbers.
     pub fn var(&self, x: Val, axes: &[usize], ddof: f64) -> Val {
-        in_f32(self, x, |x| {
+        in_f32(self, "var", x, |x| {
             let d = self.sub(x, self.spread(self.mean(x, axes), &self.ty(x), axes));
             let y = self.reduce_sum(self.abs2(d), axes);
             self.div(y, self.degrees(x, axes, ddof, y))
@@ -155,7 +155,7 @@ impl dyn Emit + '_ {
 
     /// The standard deviation over axes, which go. At a constant it is 0, with gradient 0.
     pub fn std(&self, x: Val, axes: &[usize], ddof: f64) -> Val {
-        in_f32(self, x, |x| {
+        in_f32(self, "std", x, |x| {
             let ty = self.ty(x);
             let centre = |x: Val| self.sub(x, self.spread(self.mean(x, axes), &ty, axes));
             // Centred twice, the first time as a mere shift: the distances from a rounded mean of a constant are equal
@@ -169,7 +169,7 @@ impl dyn Emit + '_ {
 
     /// The 2-norm over axes, which go: `sqrt(sum |x|²)`, real. At 0 it has gradient 0.
     pub fn norm(&self, x: Val, axes: &[usize]) -> Val {
-        in_f32(self, x, |x| {
+        in_f32(self, "norm", x, |x| {
             let ty = self.ty(x);
             if axes.is_empty() {
                 return self.abs(x);
@@ -196,7 +196,7 @@ impl dyn Emit + '_ {
 
     /// `log(sum(exp(x)))` over axes, which go. Of no element but -inf: -inf, with gradient NaN.
     pub fn logsumexp(&self, x: Val, axes: &[usize]) -> Val {
-        in_f32(self, x, |x| {
+        in_f32(self, "logsumexp", x, |x| {
             let ty = self.ty(x);
             let m = self.exponent_shift(x, axes);
             let e = self.exp(self.sub(x, self.spread(m, &ty, axes)));
@@ -206,7 +206,7 @@ impl dyn Emit + '_ {
 
     /// `log(sum(exp(x)))` over axes, of the elements where `mask` is true. Of none: -inf, with gradient 0.
     pub fn masked_logsumexp(&self, x: Val, mask: Val, axes: &[usize]) -> Val {
-        in_f32(self, x, |x| {
+        in_f32(self, "masked_logsumexp", x, |x| {
             let ty = self.ty(x);
             let least = self.full_like(x, f64::NEG_INFINITY);
             let m = self.exponent_shift(self.select(mask, x, least), axes);
@@ -231,7 +231,7 @@ impl dyn Emit + '_ {
         let middle = match low.same(&high) {
             Some(true) => at(low),
             _ => {
-                let half = |v: Val| self.mul(v, self.full_like(v, 0.5));
+                let half = |v: Val| self.mul(v, self.number_for("median", v, 0.5));
                 self.add(half(at(low)), half(at(high)))
             }
         };
