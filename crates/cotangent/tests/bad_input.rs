@@ -79,10 +79,10 @@ fn tensors() {
         "an axis twice": ran(t.permute_dims(&[0, 0])) => Attribute, "[0, 0]";
         "an item of many": ran(t.item::<f64>()) => ShapeMismatch, "f64[2,3]";
         "a step of nothing": ran(Tensor::arange(DType::F64, 0.0, 1.0, 0.0)) => Attribute, "no end";
-        "a number that is too large": ran(Tensor::full(DType::U8, [1], 300)) => DTypeMismatch, "300 is not a number of type u8";
+        "a number that is too large": ran(Tensor::full(DType::U8, [1], 300i64)) => DTypeMismatch, "300 is not a number of type u8";
         "a part of a number": ran(Tensor::full(DType::I64, [1], 1.5)) => DTypeMismatch, "1.5";
         "half a truth": ran(Tensor::full(DType::Bool, [1], 0.5)) => DTypeMismatch, "0.5";
-        "two truths": ran(Tensor::full(DType::Bool, [1], 2)) => DTypeMismatch, "2";
+        "two truths": ran(Tensor::full(DType::Bool, [1], 2i64)) => DTypeMismatch, "2";
         "an infinite integer": ran(Tensor::full(DType::I32, [1], f64::INFINITY)) => DTypeMismatch, "inf";
         "a range behind the last number": ran(Tensor::arange(DType::U8, 0.0, 300.0, 1.0)) => DTypeMismatch, "256";
         "integers by halves": ran(Tensor::arange(DType::I64, 0.0, 2.0, 0.5)) => DTypeMismatch, "0.5";
@@ -133,7 +133,7 @@ fn named_files() {
 fn nothing_prints() {
     for shape in [&[usize::MAX, usize::MAX, 0][..], &[300_000, 0], &[0, usize::MAX], &[2, 0]] {
         let text = zeros(shape).to_string();
-        assert!(text.len() < 200 && text.ends_with(&format!("f64{shape:?}")), "{text}");
+        assert!(text.len() < 1000 && text.ends_with(&format!("f64{shape:?}")), "{text}");
     }
     assert_eq!(zeros(&[2, 0]).to_string(), "[[],\n []] f64[2, 0]");
 }

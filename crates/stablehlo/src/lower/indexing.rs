@@ -202,7 +202,12 @@ fn whole_windows(f: &Frame<'_>, w: &Windows, x: Val, indices: Val, updates: Val)
         .axes
         .iter()
         .filter_map(|&a| Some((tx.shape.get(a)?.clone(), extent.get(a)?.clone())))
-        .map(|(n, d)| cx.extent(&ti.with_shape(vec![Dim::Const(1)]), &(n - d)))
+        .map(|(n, d)| match n - d {
+            // No index of the type is greater.
+            Dim::Const(n) => Dim::Const(usize::try_from(ti.dtype.int_range().1).map_or(n, |most| n.min(most))),
+            d => d,
+        })
+        .map(|d| cx.extent(&ti.with_shape(vec![Dim::Const(1)]), &d))
         .collect();
     if parts.len() != w.axes.len() || parts.is_empty() {
         return indices;

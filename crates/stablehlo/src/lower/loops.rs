@@ -177,8 +177,9 @@ impl Counted {
         for (k, a) in &counters {
             let ty = cx.ty(init[*k]).batched(&steps);
             let (first, by) = if backward { (a.b + a.a * (self.steps as i128 - 1), -a.a) } else { (a.b, a.a) };
-            let at = cx.mul(cx.iota(&ty, 0), cx.full(&ty, Scalar::I(by)));
-            let all = cx.add(at, cx.full(&ty, Scalar::I(first)));
+            // Counters wrap.
+            let number = |n: i128| cx.full(&ty, Scalar::I(n).cast(ty.dtype));
+            let all = cx.add(cx.mul(cx.iota(&ty, 0), number(by)), number(first));
             inputs.push(if backward { cx.reverse(all, &[0]) } else { all });
         }
         let b = cx.nested("body");
@@ -263,7 +264,10 @@ impl Counted {
     pub(super) fn results(&self, cx: &dyn Emit, init: &[Val], free: impl Fn(usize) -> Val) -> Vals {
         let of = |(k, c): (usize, &Carry)| match c {
             Carry::Free => free(k),
-            Carry::Counter(a) => cx.full_like(init[k], Scalar::I(a.a * self.steps as i128 + a.b)),
+            Carry::Counter(a) => {
+                let last = Scalar::I(a.a * self.steps as i128 + a.b);
+                cx.full_like(init[k], last.cast(cx.ty(init[k]).dtype))
+            }
             Carry::Fixed | Carry::Stack { .. } => init[k],
         };
         self.carries.iter().enumerate().map(of).collect()
