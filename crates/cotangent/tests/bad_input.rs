@@ -9,7 +9,7 @@ use cotangent::primitive::{Linearized, no_rule};
 use cotangent::transform::{Lin, Lv};
 use cotangent::{
     Arg, Array, Batched, C128, Code, Cost, CpuBackend, DType, Dim, Emit, Env, Error, GraphCompiler, GraphExecutor, Op,
-    Primitive, Program, Result, Tensor, TracedTensor, Type, Val, npy, npz, random, safetensors,
+    Primitive, Program, Result, Tensor, TracedTensor, Type, Val, Write, npy, npz, random, safetensors,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -274,6 +274,11 @@ fn nothing_to_do() {
         "the sum of a truth": done(&truth.reduce_sum(&[])) => DTypeMismatch, "reduce_sum";
         "all of an axis that is not there": done(&x.slice_axis(2, 0, 2)) => Attribute, "2";
         "an axis turned that is not there": done(&x.reverse(&[2])) => Attribute, "2";
+        "no edges of one axis of two": ran(TracedTensor::write_one(&[x], |cx, v| cx.pad_zeros(v[0], &[0], &[0], &[0]))) => Attribute, "";
+        "all of one axis of two": {
+            let dims = |n: &[usize]| n.iter().map(|&n| Dim::Const(n)).collect::<Vec<_>>();
+            ran(TracedTensor::write_one(&[x], |cx, v| cx.slice(v[0], &dims(&[0]), &dims(&[2, 2]), &[1])))
+        } => Attribute, "start";
         "the last index of all": done(&x.index_axis(0, usize::MAX)) => Attribute, "";
     }
     let same = [x.transpose(&[0, 1]), x.broadcast_in_dim(&[2, 2], &[0, 1]), TracedTensor::concatenate(&[x], 1)];

@@ -57,6 +57,8 @@ fn the_surface_compiles_and_runs() {
     let executor = GraphExecutor::new(CpuBackend::new());
     let (a, b) = matrices();
     let y = a.matmul(&b).unwrap();
+    let text = compiler.compile(&y).unwrap().function().to_string();
+    assert!(text.starts_with("tgraph.module @") && text.contains("tgraph.dot_general"), "{text}");
     let ct = col(&[2, 2], &[1.0, -0.5, 0.25, 2.0]);
     let ad = AdContext::builder().with_extension_rules(RuleSet::default()).build().unwrap();
     for g in [ad.vjp(&y, &a, &ct).unwrap(), y.vjp(&a, &ct).unwrap()] {
