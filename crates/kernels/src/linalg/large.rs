@@ -1,5 +1,6 @@
 //! Factorisations by faer, on one thread: of complex matrices, and beside ours in tests.
 
+use super::spectral::scaled;
 use super::{Field, Shape, Triangle, filled, tiled, write};
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -77,6 +78,7 @@ pub(super) fn qr<T: Field>(q: &mut [T], r: &mut [T], a: &[T], m: usize, n: usize
 
 /// As [`super::eigh`], of finite numbers, phases being any; `false`: no convergence.
 pub(super) fn eigh<T: Field>(w: &mut [f64], v: Option<&mut [T]>, a: &[T], n: usize) -> bool {
+    let (a, by) = scaled(a);
     let h = filled(n, n, |i, j| (a[i * n + j] + a[j * n + i].conjugate()).half());
     let want = if v.is_some() { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No };
     let mut s = Diag::<T>::zeros(n);
@@ -86,7 +88,7 @@ pub(super) fn eigh<T: Field>(w: &mut [f64], v: Option<&mut [T]>, a: &[T], n: usi
     let columns = u.as_mut().map(|u| u.as_mut());
     let done = evd::self_adjoint_evd(h.as_ref(), s.as_mut(), columns, Par::Seq, stack, Default::default());
     let s = s.column_vector();
-    (0..n).for_each(|i| w[i] = s[i].re());
+    (0..n).for_each(|i| w[i] = s[i].re() / by);
     if let (Some(v), Some(u)) = (v, u) {
         write(v, u.as_ref());
     }
@@ -108,10 +110,11 @@ pub(super) fn svd<T: Field>(s: &mut [f64], vectors: Option<(&mut [T], &mut [T])>
     let mut buffer = MemBuffer::new(svd::svd_scratch::<T>(m, n, left, right, Par::Seq, Default::default()));
     let stack = MemStack::new(&mut buffer);
     let both = if vectors.is_some() { (Some(u.as_mut()), Some(v.as_mut())) } else { (None, None) };
-    let a = filled(m, n, |i, j| a[i * n + j]);
+    let (near, by) = scaled(a);
+    let a = filled(m, n, |i, j| near[i * n + j]);
     let done = svd::svd(a.as_ref(), d.as_mut(), both.0, both.1, Par::Seq, stack, Default::default());
     let d = d.column_vector();
-    (0..k).for_each(|i| s[i] = d[i].re());
+    (0..k).for_each(|i| s[i] = d[i].re() / by);
     if let Some((to_u, to_v)) = vectors {
         write(to_u, u.as_ref());
         tiled(q, n, |i, j| to_v[i * n + j] = v[(j, i)].conjugate());

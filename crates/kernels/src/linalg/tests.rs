@@ -100,6 +100,25 @@ fn eigenvectors_of_general_matrices() {
     }
 }
 
+/// Squares of these overflow or vanish.
+#[test]
+fn spectra_at_every_scale() {
+    fn values<T: Field>(a: [T; 4], by: f64) -> Vec<Complex<f64>> {
+        let a = a.map(|x| x * T::real(by));
+        let (mut w, mut real, mut s) = ([Complex::default(); 2], [0.0; 2], [0.0; 2]);
+        eig(&mut w, None, &a, 2, 0.61, |_| vec![0, 1]);
+        eigh::<T>(&mut real, None, &a, 2, 0.61);
+        svd::<T>(&mut s, None, &a, Shape { m: 2, n: 2, p: 2, q: 2 }, 0.61);
+        w.into_iter().chain(real.into_iter().chain(s).map(Complex::from)).map(|x| x / by).collect()
+    }
+    let a = [3.0, 1.0, -2.0, 2.0];
+    let z = [(3.0, 1.0), (1.0, -0.5), (-2.0, 0.25), (2.0, 0.0)].map(|(re, im)| Complex::new(re, im));
+    for by in [2f64.powi(-1000), 2f64.powi(-600), 2f64.powi(600), 2f64.powi(1000)] {
+        near(&values(a, by), &values(a, 1.0), 1e-14);
+        near(&values(z, by), &values(z, 1.0), 1e-14);
+    }
+}
+
 #[test]
 fn what_has_no_factor_is_nan() {
     let mut l = [0.0f64; 4];

@@ -16,6 +16,7 @@ mod tridiagonal;
 
 use super::Field;
 use num_complex::Complex;
+use std::borrow::Cow;
 
 /// The phase of the first of these numbers that is at least `anchor` times the largest.
 fn phase<T: Field>(column: impl Iterator<Item = T> + Clone, anchor: f64) -> T {
@@ -67,13 +68,21 @@ fn phases<T: Field>(x: &[T], n: usize, anchor: f64) -> Vec<T> {
 }
 
 /// A power of two that brings the largest of these numbers near 1 if it is far from it.
-fn scale(a: &[f64]) -> f64 {
-    let most = a.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+fn scale<T: Field>(a: &[T]) -> f64 {
+    let most = a.iter().fold(0.0, |most: f64, x| most.max(x.size()));
     if most == 0.0 || (1e-20..1e20).contains(&most) {
         return 1.0;
     }
     let exponent = (most.to_bits() >> 52) as i64 - 1023;
     f64::from_bits(((1023 - exponent.clamp(-1000, 1000)) as u64) << 52)
+}
+
+/// These numbers times that power, and it.
+pub(super) fn scaled<T: Field>(a: &[T]) -> (Cow<'_, [T]>, f64) {
+    match scale(a) {
+        1.0 => (a.into(), 1.0),
+        by => (a.iter().map(|&x| x * T::real(by)).collect(), by),
+    }
 }
 
 /// Extents of a singular value decomposition: `a` is m×n, `U` m×p and `Vᴴ` q×n.
@@ -131,14 +140,15 @@ pub fn eig<T: Field>(
         return;
     }
     let nan = Complex::<f64>::nan();
-    let found = if a.iter().all(|x| x.finite()) { T::eigen(a, n) } else { None };
+    let (near, by) = scaled(a);
+    let found = if a.iter().all(|x| x.finite()) { T::eigen(&near, n) } else { None };
     let Some((values, columns)) = found else {
         w.fill(nan);
         v.into_iter().for_each(|v| v.fill(nan));
         return;
     };
     let order = order(&values);
-    order.iter().zip(w).for_each(|(&k, w)| *w = values[k]);
+    order.iter().zip(w).for_each(|(&k, w)| *w = values[k] / by);
     let Some(v) = v else { return };
     for (j, &k) in order.iter().enumerate() {
         let column = &columns[k * n..(k + 1) * n];

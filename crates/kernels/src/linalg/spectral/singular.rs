@@ -7,7 +7,7 @@ use super::bidiagonal::Bidiagonal;
 use super::chase;
 use super::conquer::bidiagonal::conquer;
 use super::rows::padded;
-use super::scale;
+use super::scaled;
 use crate::gemm::{Lines, Onto, Strided, update};
 use crate::simd::Level;
 
@@ -20,14 +20,8 @@ pub(in crate::linalg) fn svd(
     shape: Shape,
 ) -> bool {
     let Shape { m, n, p, q } = shape;
-    let by = scale(a);
-    let scaled: Vec<f64>;
-    let a = if by == 1.0 {
-        a
-    } else {
-        scaled = a.iter().map(|x| by * x).collect();
-        &scaled
-    };
+    let (near, by) = scaled(a);
+    let a = &*near;
     let done = match vectors {
         None if m == n => square(level, s, None, a, n),
         None => {
