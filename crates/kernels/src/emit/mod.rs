@@ -17,6 +17,7 @@ mod encode;
 mod lower;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod memory;
+// Part of it is read by the lowering alone.
 #[cfg_attr(not(all(target_arch = "x86_64", target_os = "linux", not(miri))), allow(dead_code))]
 mod program;
 mod record;
