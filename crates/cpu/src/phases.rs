@@ -6,12 +6,12 @@
 //! the shape and the code.
 
 use crate::across::Across;
-use crate::fused::{Fused, Level, Phase, Place};
+use crate::fused::{Fused, Level, Life, Phase, Place};
 use crate::tensor::{Extents, Fresh, Tensor, row_major};
 use cotangent_core::{DType, Result};
 use cotangent_kernels::parallel::{Shared, parallel};
 use cotangent_kernels::tile::fold::{Fold, PIECE, Reduced};
-use cotangent_kernels::tile::{AHEAD, Laid, Line};
+use cotangent_kernels::tile::{AHEAD, Laid, Line, past_caches};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -114,7 +114,19 @@ impl<'a> Run<'a> {
             };
             let again = |r: &(usize, &Place)| matches!(r.1, Place::Operand(i) if across[*i].is_none() && second(*i));
             let ahead = p.reads.iter().enumerate().filter(|r| by_blocks && again(r));
-            of(p).map(|laid| laid.reading_ahead(ahead.map(|r| r.0)))
+            // What nothing reads any more, and lies where nothing was read.
+            let last = |b: usize| {
+                let (own, read) = (&fused.buffers[b], Place::Buffer(b));
+                let large = own.level == Level::Elements && count * len * own.dtype.size() >= past_caches();
+                let fresh = |at: *mut u8| x.iter().all(|t| t.first_ptr() != at.cast_const());
+                let again = |p: &Phase| p.reads.contains(&read) || p.folds.iter().any(|f| f.1 == read);
+                large
+                    && own.life == Life::Result
+                    && whole[b].is_some_and(fresh)
+                    && !fused.phases[at..].iter().any(again)
+            };
+            let past = p.writes.iter().enumerate().filter(|w| last(*w.1)).map(|w| w.0);
+            of(p).map(|laid| laid.reading_ahead(ahead.map(|r| r.0)).streaming(past))
         };
         let laid = fused.phases.iter().enumerate().map(laid).collect();
         let (mut before, mut passing) = (SmallVec::new(), 0);

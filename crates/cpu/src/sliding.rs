@@ -10,7 +10,7 @@ use cotangent_core::ops::{Convolution, ReduceWindow, Reduction, SelectWindow, Sl
 use cotangent_core::{DType, Dim, Env, Result, Scalar};
 use cotangent_kernels::convolution::{Channels, convolve};
 use cotangent_kernels::sliding::Axis;
-use cotangent_kernels::window::{self, Lines};
+use cotangent_kernels::window;
 use cotangent_kernels::{Number, Ordered};
 use smallvec::smallvec;
 
@@ -109,10 +109,7 @@ pub(crate) fn select_window(op: &SelectWindow, dtype: DType, of: DType) -> Kerne
         let (x, y, t) = (x.into_dense()?, y.into_dense()?, t.into_dense()?);
         let axes = axes(&op.sliding, x.shape(), &at(&op.window, env)?, y.shape());
         let like = if op.gather { &y } else { &x };
-        let select: Box<dyn Fn(Lines, &mut [bool]) + Sync + '_> = for_compute!(to, T => {
-            let (x, y) = (x.view::<T>().data(), y.view::<T>().data());
-            Box::new(move |lines: Lines, flags: &mut [bool]| lines.equal(flags, x, y))
-        });
+        let select = for_compute!(to, T => window::equal(x.view::<T>().data(), y.view::<T>().data()));
         let r = for_compute!(sums, T => Tensor::filled::<T>(like.shape().into(), |r| {
             window::select(r, t.view::<T>().data(), &axes, [op.gather, op.first], &*select);
         }))?;

@@ -89,6 +89,19 @@ pub(crate) fn fused() -> bool {
     return cfg!(target_arch = "aarch64");
 }
 
+/// Whether Intel made this processor: there arithmetic with subnormal numbers takes very long, and so does writing to the last
+/// cache, which all cores share.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn is_intel() -> bool {
+    static INTEL: OnceLock<bool> = OnceLock::new();
+    *INTEL.get_or_init(|| std::arch::x86_64::__cpuid(0).ebx == u32::from_le_bytes(*b"Genu"))
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn is_intel() -> bool {
+    false
+}
+
 /// Asks for some bytes from an address on, wherever it is: they are read soon.
 #[inline(always)]
 pub(crate) fn prefetch<T>(from: *const T, bytes: usize) {

@@ -53,13 +53,21 @@ impl Axis {
         self.progression(i128::from(self.dilation) * k as i128 - i128::from(self.low), self.count)
     }
 
+    /// From a window to the next with an element at the same place, and from that element to its.
+    pub fn steps(&self) -> (usize, isize) {
+        let [stride, step] = [self.stride, self.x_dilation].map(i128::from);
+        assert!(stride != 0 && step > 0, "steps of {self:?}");
+        let common = gcd(stride.abs(), step);
+        ((step / common) as usize, (stride / common) as isize)
+    }
+
     /// The `p` below `count` with elements at `stride · p + shift`.
     pub(crate) fn progression(&self, shift: i128, count: usize) -> Run {
         let [stride, step] = [self.stride, self.x_dilation].map(i128::from);
-        assert!(stride != 0 && step > 0, "steps of {self:?}");
         let at = |p: i128| stride * p + shift;
         // All solutions are a first one and steps of `p_step`.
-        let (p_step, i_step) = (step / gcd(stride.abs(), step), stride / gcd(stride.abs(), step));
+        let (p_step, i_step) = self.steps();
+        let (p_step, i_step) = (p_step as i128, i_step as i128);
         let Some(first) = (0..p_step.min(count as i128)).find(|&p| at(p) % step == 0) else {
             return Run::NONE;
         };

@@ -114,27 +114,55 @@ fn by_columns<T: Real + Gemm>(y: &mut [T], x: &[T], w: &[T], c: Channels, axes: 
     let n = axes.iter().map(|a| a.len).product::<usize>();
     let mut laid = vec![T::ZERO; c.features * layout.size];
     let (mut columns, mut sums) = (vec![T::ZERO; rows * c.batch * count], vec![T::ZERO; c.outputs * c.batch * count]);
+    // Windows side by side have elements in lines, and so has a window: the longer lines are copied.
+    let lines: Vec<(usize, usize, usize)> = lines_of(&layout.window);
+    let windows: Vec<usize> = layout.starts.iter().flat_map(|s| (0..layout.along).map(move |p| s + p)).collect();
+    let by_window = lines.len() * windows.len() < layout.window.len() * layout.starts.len();
+    let strides = if by_window { [1, rows as isize] } else { [(c.batch * count) as isize, 1] };
     for g in 0..c.groups {
         for b in 0..c.batch {
             for (f, to) in laid.chunks_exact_mut(layout.size).enumerate() {
                 layout.put(to, &x[((g * c.batch + b) * c.features + f) * n..][..n]);
             }
-            for (r, row) in columns.chunks_exact_mut(c.batch * count).enumerate() {
-                let (f, k) = (r / layout.window.len(), r % layout.window.len());
-                let lines = row[b * count..][..count].chunks_exact_mut(layout.along);
-                for (to, start) in lines.zip(&layout.starts) {
-                    to.copy_from_slice(&laid[f * layout.size + layout.window[k] + start..][..layout.along]);
+            for (f, x) in laid.chunks_exact(layout.size).enumerate() {
+                let row = f * layout.window.len();
+                if by_window {
+                    for (to, start) in columns[b * count * rows..].chunks_exact_mut(rows).zip(&windows) {
+                        for &(k, from, n) in &lines {
+                            to[row + k..][..n].copy_from_slice(&x[from + start..][..n]);
+                        }
+                    }
+                } else {
+                    for (k, from) in layout.window.iter().enumerate() {
+                        let to = columns[(row + k) * c.batch * count + b * count..].chunks_exact_mut(layout.along);
+                        for (to, start) in to.zip(&layout.starts) {
+                            to.copy_from_slice(&x[from + start..][..layout.along]);
+                        }
+                    }
                 }
             }
         }
-        let (a, b) = ([c.outputs, rows], [rows, c.batch * count]);
-        gemm(&mut sums, View::dense(&w[g * c.outputs * rows..][..c.outputs * rows], &a), View::dense(&columns, &b));
+        let (a, shape) = ([c.outputs, rows], [rows, c.batch * count]);
+        let a = View::dense(&w[g * c.outputs * rows..][..c.outputs * rows], &a);
+        gemm(&mut sums, a, View::new(&columns, 0, &shape, &strides));
         let y = y[g * c.batch * c.outputs * count..].chunks_exact_mut(count);
         for (at, y) in y.take(c.batch * c.outputs).enumerate() {
             let (b, o) = (at / c.outputs, at % c.outputs);
             y.copy_from_slice(&sums[(o * c.batch + b) * count..][..count]);
         }
     }
+}
+
+/// Neighbours in ascending steps of 1: the place of the first, what it is, and how many they are.
+fn lines_of(x: &[usize]) -> Vec<(usize, usize, usize)> {
+    let mut lines: Vec<(usize, usize, usize)> = Vec::new();
+    for (k, &x) in x.iter().enumerate() {
+        match lines.last_mut() {
+            Some((_, first, n)) if *first + *n == x => *n += 1,
+            _ => lines.push((k, x, 1)),
+        }
+    }
+    lines
 }
 
 /// The windows in bands: more than one if the operand is large, or images are few and there is work for so many pieces.

@@ -299,6 +299,11 @@ impl Assembler {
         self.bytes(&[0x40 | r >> 3, 0x58 | r & 7]);
     }
 
+    /// Orders what went past the caches before all that follows.
+    pub(super) fn fence(&mut self) {
+        self.bytes(&[0x0f, 0xae, 0xf8]);
+    }
+
     /// Clears the upper halves of vector registers, which code without vectors would pay for, and returns.
     pub(super) fn back(&mut self) {
         self.bytes(&[0xc5, 0xf8, 0x77, 0xc3]);

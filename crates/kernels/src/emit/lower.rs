@@ -9,6 +9,8 @@
 use super::allocate::{Frame, Registers, pressure, whole};
 use super::encode::*;
 use super::program::{Id, Kind, One, Op, Program, Two, predicate};
+use super::{How, STREAM};
+use crate::tile::AHEAD;
 
 pub(super) mod looped;
 
@@ -104,8 +106,7 @@ pub(super) struct Plan<'a> {
     first: Vec<u32>,
     /// Registers of the table's first addresses.
     pointers: Vec<Gpr>,
-    /// Elements from what is read of each input to what is asked for, or 0.
-    ahead: Vec<usize>,
+    how: How,
     /// All bits set, and 1 in every byte.
     ones: Memory,
     byte_ones: Memory,
@@ -177,12 +178,7 @@ fn items(program: &Program, homed: impl Fn(Id) -> bool) -> Vec<Item> {
 }
 
 /// Machine code, and how many elements its vectors have; `None` if there is no way to write it.
-pub(super) fn compile(
-    program: &Program,
-    wide: bool,
-    splat: impl Fn(usize) -> bool,
-    ahead: impl Fn(usize) -> usize,
-) -> Option<(Vec<u8>, usize)> {
+pub(super) fn compile(program: &Program, wide: bool, how: How) -> Option<(Vec<u8>, usize)> {
     let lane = program.lane().filter(|_| program.ops.len() <= MOST_OPS)?;
     let target = Target { wide, lane };
     // Bytes of truth values need instructions of AVX-512.
@@ -192,10 +188,10 @@ pub(super) fn compile(
     }
     let mut asm = Assembler::new();
     let mut frame = Frame::default();
-    let (home, splats) = homes(program, target, &mut asm, &mut frame, &splat);
+    let (home, splats) = homes(program, target, &mut asm, &mut frame, &|k| is_in(how.splats, k));
     let items = items(program, |id| home[id as usize].is_some());
     let mut plan = Plan::new(program, target, items, home, &mut asm);
-    plan.ahead = (0..program.inputs.len()).map(ahead).collect();
+    plan.how = how;
 
     let (vectors, truths) = pressure(&plan);
     let fits = |&u: &usize| {
@@ -273,6 +269,11 @@ pub(super) fn compile(
     Some((asm.finish(), lanes))
 }
 
+/// Whether a set has the `k`-th of all.
+fn is_in(set: u64, k: usize) -> bool {
+    k < 64 && set >> k & 1 == 1
+}
+
 /// Where constants lie, and inputs that have a place in the frame: of these also which they are.
 type Homes = (Vec<Option<Memory>>, Vec<(u32, Memory)>);
 
@@ -331,8 +332,7 @@ impl<'a> Plan<'a> {
         let byte_ones = pool(if target.wide { asm.constant(&[1; 16]) } else { 0 });
         let table = program.inputs.len() + program.outputs.len();
         let pointers = POINTERS[..table.min(POINTERS.len())].to_vec();
-        let ahead = vec![0; program.inputs.len()];
-        Plan { program, target, items, home, reads, first, pointers, ahead, ones, byte_ones }
+        Plan { program, target, items, home, reads, first, pointers, how: How::default(), ones, byte_ones }
     }
 
     /// Registers that belong to the caller.
@@ -359,6 +359,9 @@ impl<'a> Plan<'a> {
         asm.address(RSP, RBP, -8 * self.saved().len() as i32);
         self.saved().iter().rev().for_each(|&r| asm.pop(r));
         asm.pop(RBP);
+        if self.how.streams != 0 {
+            asm.fence();
+        }
         asm.back();
         let size = -((frame.slots as usize * self.target.bytes()).next_multiple_of(64) as i32);
         asm.code[frame_size..frame_size + 4].copy_from_slice(&size.to_le_bytes());
@@ -434,6 +437,7 @@ impl Block<'_, '_> {
 
     fn store(&mut self, asm: &mut Assembler, k: usize, id: Id) {
         let (plan, r) = (self.registers.plan, self.registers.register(asm, id));
+        let streams = is_in(plan.how.streams, k) && !self.masked && !self.single;
         let k = plan.program.inputs.len() + k;
         if plan.program.kind(id) == Kind::Truth {
             let t = self.registers.take(asm, false);
@@ -445,11 +449,40 @@ impl Block<'_, '_> {
         } else {
             let to = self.element(asm, k, plan.target.lane);
             match self.single {
+                _ if streams => self.stream(asm, to, r),
                 true => plan.target.store_first(asm, to, r),
                 false => asm.vector(self.elements(false), plan.target.float(0x11), r, 0, Operand::Memory(to), None),
             }
         }
         self.registers.release(&[id]);
+    }
+
+    /// A vector past the caches, so much at a time that it need not begin a line.
+    fn stream(&mut self, asm: &mut Assembler, to: Memory, r: u8) {
+        let target = self.target();
+        let form = |width| match target.wide {
+            true => Form::Evex { width, mask: 0, zero: false, unit: STREAM as i32 },
+            false => Form::Vex(width),
+        };
+        let part = self.registers.take(asm, false);
+        for k in 0..target.bytes() / STREAM {
+            let from = if k == 0 { r } else { part };
+            if k > 0 {
+                let extract = Instruction { map: 3, prefix: 1, w: false, code: 0x19 };
+                let whole = form(if target.wide { 2 } else { 1 });
+                asm.vector(whole, extract, r, 0, Operand::Register(part), Some(k as u8));
+            }
+            let to = Memory { disp: to.disp + (k * STREAM) as i32, ..to };
+            asm.vector(
+                form(0),
+                Instruction { map: 1, prefix: 0, w: false, code: 0x2b },
+                from,
+                0,
+                Operand::Memory(to),
+                None,
+            );
+        }
+        self.registers.give(part);
     }
 
     fn rare(&mut self, asm: &mut Assembler, id: Id) {
@@ -521,9 +554,8 @@ impl Block<'_, '_> {
                 true => target.load(asm, false, d, Memory { broadcast: true, ..from }),
                 false => asm.vector(self.elements(true), target.float(0x10), d, 0, Operand::Memory(from), None),
             }
-            let ahead = self.registers.plan.ahead[k] * target.lane;
-            if ahead > 0 {
-                asm.prefetch(Memory { disp: from.disp + ahead as i32, ..from });
+            if is_in(self.registers.plan.how.ahead, k) {
+                asm.prefetch(Memory { disp: from.disp + (AHEAD * target.lane) as i32, ..from });
             }
             return self.registers.define(id, d);
         }

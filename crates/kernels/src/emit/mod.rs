@@ -25,6 +25,20 @@ mod record;
 pub(crate) use program::{Id, Program};
 pub(crate) use record::{Record, Recorded, Recording, instruction, rare};
 
+/// How code meets memory: for each, a bit of the first 64 operands or results.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct How {
+    /// There is one element of the input for all, or for every row.
+    pub(crate) splats: u64,
+    /// What lies [`AHEAD`](crate::tile::AHEAD) in the input is asked for.
+    pub(crate) ahead: u64,
+    /// The output goes past the caches. Its rows begin at multiples of [`STREAM`] bytes.
+    pub(crate) streams: u64,
+}
+
+/// Bytes that go past the caches at once.
+pub(crate) const STREAM: usize = 16;
+
 /// Code of a program.
 pub(crate) struct Emitted {
     #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
@@ -37,14 +51,9 @@ pub(crate) struct Emitted {
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 impl Emitted {
-    /// Compiles a program; `splat` says of which inputs there is one element for all, `ahead` from how many elements on each
-    /// is asked for, beside the one that is read, or 0. `None` if there is no way, or no memory that may be executed.
-    pub(crate) fn compile(
-        program: &Program,
-        splat: impl Fn(usize) -> bool,
-        ahead: impl Fn(usize) -> usize,
-    ) -> Option<Emitted> {
-        let (bytes, lanes) = lower::compile(program, program.wide, splat, ahead)?;
+    /// Compiles a program. `None` if there is no way, or no memory that may be executed.
+    pub(crate) fn compile(program: &Program, how: How) -> Option<Emitted> {
+        let (bytes, lanes) = lower::compile(program, program.wide, how)?;
         Some(Emitted { code: memory::Code::new(&bytes)?, lanes, masked: program.wide })
     }
 
@@ -119,7 +128,7 @@ impl Looped {
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
 impl Emitted {
-    pub(crate) fn compile(_: &Program, _: impl Fn(usize) -> bool, _: impl Fn(usize) -> usize) -> Option<Emitted> {
+    pub(crate) fn compile(_: &Program, _: How) -> Option<Emitted> {
         None
     }
 

@@ -3,7 +3,8 @@
 use super::emitted::{Rows, Variants};
 use super::pack::{Layout, fill};
 use super::{Kernel, Run, TILE_BYTES, kernels};
-use crate::simd::Level;
+use crate::emit::How;
+use crate::simd::{Level, is_intel};
 use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
 use std::ops::Range;
@@ -21,15 +22,6 @@ pub struct Laid {
     pub(super) how: How,
 }
 
-/// What code is compiled for: a bit for every input.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct How {
-    /// It is one element for all, or for every row.
-    pub(super) splats: u64,
-    /// What lies [`AHEAD`] is asked for.
-    pub(super) ahead: u64,
-}
-
 /// Elements from those that are read to those that are asked for, where more is to come ([`Laid::reading_ahead`]).
 pub const AHEAD: usize = 1 << 14;
 
@@ -41,6 +33,17 @@ impl Laid {
         self.how.ahead = inputs.filter(dense).fold(0, |bits, k| bits | 1 << k);
         self
     }
+
+    /// Code writes these outputs past the caches, where nothing else reads them soon: those of [`past_caches`] bytes or more.
+    pub fn streaming(mut self, outputs: impl Iterator<Item = usize>) -> Laid {
+        self.how.streams = outputs.filter(|&k| k < 64).fold(0, |bits, k| bits | 1 << k);
+        self
+    }
+}
+
+/// Outputs of so many bytes are better written past the caches: what is written into a line of one is read first.
+pub fn past_caches() -> usize {
+    if is_intel() { 3 << 20 } else { 32 << 20 }
 }
 
 enum Definition {
@@ -295,7 +298,7 @@ impl Body {
         }
         // SAFETY: the caller's promise.
         unsafe {
-            match self.emitted(laid, range.len()) {
+            match self.emitted(laid, self.how(laid, &range, outputs), range.len()) {
                 Some(code) => self.run_emitted(code, laid, range, inputs, outputs),
                 None => self.interpret(&laid.layouts, range, inputs, outputs),
             }

@@ -6,9 +6,9 @@
 
 use super::Body;
 use super::TILE_BYTES;
-use super::body::{AHEAD, How, Laid, Line};
+use super::body::{Laid, Line};
 use super::pack::{Layout, fill};
-use crate::emit::{Emitted, Id, Program, Recording};
+use crate::emit::{Emitted, How, Id, Program, Recording, STREAM};
 use crate::environment::chosen;
 use crate::simd::Level;
 use smallvec::SmallVec;
@@ -88,12 +88,11 @@ pub(super) struct Rows {
 
 impl Body {
     /// The code for inputs that lie so, if there is any and it is time for it.
-    pub(super) fn emitted(&self, laid: &Laid, n: usize) -> Option<&Emitted> {
+    pub(super) fn emitted(&self, laid: &Laid, how: How, n: usize) -> Option<&Emitted> {
         let engine = Engine::chosen();
         if engine == Engine::Interpreter || laid.layouts.len() > MOST_INPUTS {
             return None;
         }
-        let how = laid.how;
         let mut link = &self.emitted.first;
         loop {
             match link.get() {
@@ -104,7 +103,7 @@ impl Body {
                     if engine == Engine::Both {
                         let early = || n < MANY && self.emitted.runs.fetch_add(1, Ordering::Relaxed) == 0;
                         let as_good = || laid.layouts.iter().all(|l| matches!(l, Layout::Dense));
-                        if self.steps.len() < 2 && as_good() || early() {
+                        if self.steps.len() < 2 && how.streams == 0 && as_good() || early() {
                             return None;
                         }
                     }
@@ -118,6 +117,18 @@ impl Body {
         }
     }
 
+    /// What code is compiled for: outputs whose rows begin unevenly go through the caches.
+    pub(super) fn how(&self, laid: &Laid, range: &Range<usize>, outputs: &[*mut u8]) -> How {
+        let even = |k: usize| {
+            let step = |elements: usize| (elements * self.outputs[k].0).is_multiple_of(STREAM);
+            outputs[k].addr().is_multiple_of(STREAM)
+                && laid.rows.is_none_or(|r| step(r.len) && step(range.start % r.len))
+        };
+        let is_in = |k: usize| laid.how.streams >> k & 1 == 1;
+        let streams = (0..outputs.len().min(64)).filter(|&k| is_in(k) && even(k)).fold(0, |bits, k| bits | 1 << k);
+        How { streams, ..laid.how }
+    }
+
     /// How inputs lie, for code of a level.
     pub(super) fn lay<'s>(&self, shape: &[usize], strides: impl Iterator<Item = &'s [isize]>, level: Level) -> Laid {
         let layouts: SmallVec<[Layout; 4]> = strides.map(|s| Layout::of(shape, s)).collect();
@@ -129,7 +140,7 @@ impl Body {
             Layout::Dense => false,
         };
         let splats = layouts.iter().enumerate().take(MOST_INPUTS).fold(0, |bits, x| bits | u64::from(one(x)) << x.0);
-        Laid { layouts, rows, how: How { splats, ahead: 0 } }
+        Laid { layouts, rows, how: How { splats, ..How::default() } }
     }
 
     /// The rows of inputs that lie so, if code should take them one by one: a row fills vectors, or is long.
@@ -155,8 +166,7 @@ impl Body {
 
     /// The code for a level.
     fn compile(&self, level: Level, how: How) -> Option<Emitted> {
-        let ahead = |k: usize| if how.ahead >> k & 1 == 1 { AHEAD } else { 0 };
-        Emitted::compile(&self.program(level == Level::Avx512, false)?, |k| how.splats >> k & 1 == 1, ahead)
+        Emitted::compile(&self.program(level == Level::Avx512, false)?, how)
     }
 
     /// What the body computes for one element, if that can be said; `gradual` for numbers of which many are subnormal.
@@ -186,7 +196,7 @@ impl Body {
     /// Runs code over a range.
     ///
     /// # Safety
-    /// That of [`Body::run`]; the code is this body's, for inputs that lie so.
+    /// That of [`Body::run`]; the code is this body's, for inputs that lie so and these outputs.
     pub(super) unsafe fn run_emitted(
         &self,
         code: &Emitted,

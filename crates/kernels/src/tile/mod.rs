@@ -19,7 +19,7 @@ mod recurrence;
 
 use kernels::{Comparison, comparison};
 
-pub use body::{AHEAD, Body, Builder, Instruction, Laid, Line, Value};
+pub use body::{AHEAD, Body, Builder, Instruction, Laid, Line, Value, past_caches};
 
 pub use recurrence::Recurrence;
 

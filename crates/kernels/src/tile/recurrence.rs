@@ -12,7 +12,7 @@ use super::body::Line;
 use super::emitted::is_wanted;
 use super::pack::fill;
 use crate::emit::Looped;
-use crate::simd::Level;
+use crate::simd::{Level, is_intel};
 use std::sync::OnceLock;
 
 #[cfg(all(test, target_arch = "x86_64", target_os = "linux", not(miri)))]
@@ -83,15 +83,15 @@ impl Recurrence {
                     }
                 }
             };
-            // Whether the next steps run code for subnormal numbers, and how many do.
+            // Where subnormal numbers cost much: whether the next steps run code for subnormal numbers, and how many do.
             let (mut left, mut gradual, mut span) = (steps, false, FEW);
             while left > 0 {
                 let (code, most) = match gradual {
                     true => (self.code(true).unwrap_or(code), span),
-                    false => (code, if cost_much() { FEW } else { left }),
+                    false => (code, if is_intel() { FEW } else { left }),
                 };
                 let most = most.min(left);
-                let asked = cost_much() && !gradual;
+                let asked = is_intel() && !gradual;
                 if asked {
                     met_subnormals();
                 }
@@ -152,18 +152,6 @@ impl Recurrence {
             unsafe { std::ptr::copy_nonoverlapping(place(from), table[inputs + k], n * body.outputs[k].0) };
         }
     }
-}
-
-/// Whether arithmetic with subnormal numbers takes very long here.
-#[cfg(target_arch = "x86_64")]
-fn cost_much() -> bool {
-    static INTEL: OnceLock<bool> = OnceLock::new();
-    *INTEL.get_or_init(|| std::arch::x86_64::__cpuid(0).ebx == u32::from_le_bytes(*b"Genu"))
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn cost_much() -> bool {
-    false
 }
 
 /// Whether an operation of this thread read or made a subnormal number since it was asked last.

@@ -171,7 +171,10 @@ fn compare<T: Number>(body: &Body, kinds: &[Vec<bool>; 2], n: usize, level: Leve
     }
     let sources: Vec<*const u8> = first.iter().map(|x| x.cast_const()).collect();
     // What is asked for ahead lies where nothing may be read.
-    let laid = body.lay(&shape, strides.iter().map(|s| &s[..]), level).reading_ahead(0..random.below(3));
+    let laid = body
+        .lay(&shape, strides.iter().map(|s| &s[..]), level)
+        .reading_ahead(0..random.below(3))
+        .streaming(0..random.below(4));
     let from = random.below(n + 1) / 2;
     let range = from..n - random.below(n - from + 1) / 2;
     let count = range.len();
@@ -182,7 +185,6 @@ fn compare<T: Number>(body: &Body, kinds: &[Vec<bool>; 2], n: usize, level: Leve
     let places: Vec<*mut u8> = want.iter_mut().map(|w| w.as_mut_ptr()).collect();
     // SAFETY: inputs and outputs are as large as the shape and the range say.
     unsafe { body.interpret(&laid.layouts, range.clone(), &sources, &places) };
-    let Some(code) = body.compile(level, laid.how) else { return false };
     // Outputs of their own, or one over an input.
     let (mut outputs, mut over) = (Vec::new(), false);
     for (k, &truth) in kinds[1].iter().enumerate() {
@@ -201,6 +203,7 @@ fn compare<T: Number>(body: &Body, kinds: &[Vec<bool>; 2], n: usize, level: Leve
             }
         }
     }
+    let Some(code) = body.compile(level, body.how(&laid, &range, &outputs)) else { return false };
     // SAFETY: as above; an output lies over an input where the body allows it.
     unsafe { body.run_emitted(&code, &laid, range.clone(), &sources, &outputs) };
     for (k, &truth) in kinds[1].iter().enumerate() {

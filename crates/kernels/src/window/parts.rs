@@ -1,0 +1,226 @@
+//! [`Parts`]: images in an order in which windows meet their elements line by line.
+//!
+//! Windows in steps of 2 have every other element. With the even ones before the odd ones those that windows have at one
+//! place lie side by side, along every axis; halves are the outermost axes, so that lines follow each other, too:
+//!
+//! ```text
+//! 0 1 2 3 4 5  ->  0 2 4 | 1 3 5          the elements k of the windows 0, 1, 2: one line for each k
+//! ```
+//! Where windows take elements side by side along the last axis already, the order stays as it is and nothing is copied.
+
+use crate::loops::{self, Loops};
+use crate::simd::widest;
+use crate::sliding::{Axis, Run, components};
+use smallvec::SmallVec;
+use std::borrow::Cow;
+
+/// The elements of windows, by their places in a window.
+pub struct Parts {
+    /// The order of the elements of an image.
+    pub(super) x: Order,
+    /// The order of its windows.
+    pub(super) y: Order,
+    /// Row-major by the place in a window, without those that no window has.
+    pub(super) parts: Vec<Part>,
+}
+
+/// The windows that have an element at some place, and these elements, in lines of one length.
+pub struct Part {
+    /// Where each line begins: its first window and that one's element.
+    starts: Vec<[usize; 2]>,
+    len: usize,
+}
+
+impl Parts {
+    /// The windows along these axes of an image.
+    pub(super) fn new(axes: &[Axis]) -> Parts {
+        let trivial = |a: &&Axis| a.is_still() && a.len == 1;
+        let axes = &axes[..axes.len() - axes.iter().rev().take_while(trivial).count()];
+        let side_by_side = axes.last().is_none_or(|a| a.steps() == (1, 1));
+        let steps = |a: &Axis| if side_by_side { (1, 1) } else { a.steps() };
+        let x = Order::new(axes.iter().map(|a| (a.len, steps(a).1)));
+        let y = Order::new(axes.iter().map(|a| (a.count, steps(a).0 as isize)));
+        let runs: Vec<Vec<Run>> = axes.iter().map(|a| (0..a.window).map(|k| a.run(k)).collect()).collect();
+        let places = axes.iter().map(|a| a.window).product();
+        let part = |k: usize| {
+            let at = components(k, axes.iter().map(|a| a.window));
+            let runs = || runs.iter().zip(&at).map(|(runs, &k)| runs[k]).enumerate();
+            if runs().any(|(_, run)| run.count == 0) {
+                return None;
+            }
+            let first = runs().fold([0, 0], |[p, i], (a, run)| [p + y.axes[a].at(run.p), i + x.axes[a].at(run.i)]);
+            let lines = Loops::new(runs().map(|(a, run)| {
+                let by = if side_by_side { [run.p_step as isize, run.i_step] } else { [1, 1] };
+                let strides = [by[0] * y.axes[a].place as isize, by[1] * x.axes[a].place as isize];
+                loops::Axis { len: run.count, strides }
+            }));
+            Some(Part::new(first, &lines))
+        };
+        let parts = (0..places).filter_map(part).collect();
+        Parts { x, y, parts }
+    }
+}
+
+impl Part {
+    fn new(first: [usize; 2], lines: &Loops<2>) -> Part {
+        let (strides, mut starts) = (lines.inner().strides, Vec::new());
+        let whole = strides == [1, 1];
+        lines.in_order(first, |at, n| match whole {
+            true => starts.push(at),
+            false => starts.extend((0..n).map(|t| loops::step(at, strides, t))),
+        });
+        Part { starts, len: if whole { lines.inner().len } else { 1 } }
+    }
+
+    /// Calls `f(p, i, n)` for each line of windows from `p` on and their elements from `i` on.
+    #[inline(always)]
+    pub(super) fn each_line(&self, mut f: impl FnMut(usize, usize, usize)) {
+        for &[p, i] in &self.starts {
+            f(p, i, self.len);
+        }
+    }
+}
+
+/// An order of the elements of an image: those that are steps apart are neighbours.
+pub(super) struct Order {
+    axes: SmallVec<[Steps; 4]>,
+    /// Where each line along the last axis begins, if the order is another one.
+    starts: Vec<usize>,
+    /// With gaps, where an extent is no multiple of its step.
+    pub(super) size: usize,
+    same: bool,
+}
+
+/// An axis.
+#[derive(Clone, Copy)]
+struct Steps {
+    len: usize,
+    step: usize,
+    mirrored: bool,
+    /// From an element to the next one, if that is less than a step away.
+    phase: usize,
+    /// To the one a step away.
+    place: usize,
+}
+
+impl Steps {
+    fn at(self, i: usize) -> usize {
+        let i = if self.mirrored { self.len - 1 - i } else { i };
+        i % self.step * self.phase + i / self.step * self.place
+    }
+
+    /// Calls `f(i, at(i))` for every element of a line along the last axis, in its order.
+    #[inline(always)]
+    fn each(self, mut f: impl FnMut(usize, usize)) {
+        for phase in 0..self.step.min(self.len) {
+            for (t, i) in (phase..self.len).step_by(self.step).enumerate() {
+                f(if self.mirrored { self.len - 1 - i } else { i }, phase * self.phase + t);
+            }
+        }
+    }
+}
+
+impl Order {
+    /// The order for axes of so many elements in steps of so many.
+    fn new(axes: impl Iterator<Item = (usize, isize)>) -> Order {
+        let steps = |(len, step): (usize, isize)| Steps {
+            len,
+            step: step.unsigned_abs(),
+            mirrored: step < 0,
+            phase: 0,
+            place: 0,
+        };
+        let mut axes: SmallVec<[Steps; 4]> = axes.map(steps).collect();
+        let mut size = 1;
+        for a in axes.iter_mut().rev() {
+            a.place = size;
+            size *= a.len.div_ceil(a.step);
+        }
+        for a in axes.iter_mut().rev() {
+            a.phase = size;
+            size *= a.step;
+        }
+        let same = axes.iter().all(|a| a.step == 1 && !a.mirrored);
+        let mut starts = vec![0; usize::from(!same)];
+        for a in axes.iter().rev().skip(1).rev() {
+            starts = starts.into_iter().flat_map(|first| (0..a.len).map(move |i| first + a.at(i))).collect();
+        }
+        Order { axes, starts, size, same }
+    }
+
+    /// The elements of an image in this order. Gaps hold anything.
+    pub(super) fn take<'a, T: Copy>(&self, x: &'a [T]) -> Cow<'a, [T]> {
+        if self.same || x.is_empty() {
+            return Cow::Borrowed(x);
+        }
+        let (a, mut out) = (self.axes[self.axes.len() - 1], vec![x[0]; self.size]);
+        widest(
+            #[inline(always)]
+            || {
+                // Loops by `for`: what iterators call would not be compiled for the instruction set.
+                for (line, &first) in x.chunks_exact(a.len).zip(&self.starts) {
+                    match (a.step, a.mirrored) {
+                        (2, false) => apart(&mut out[first..], a.phase, line),
+                        _ => a.each(|i, to| out[first + to] = line[i]),
+                    }
+                }
+            },
+        );
+        Cow::Owned(out)
+    }
+
+    /// The image whose elements `x` are, in this order.
+    pub(super) fn give<T: Copy>(&self, image: &mut [T], x: &[T]) {
+        if self.same || image.is_empty() {
+            return image.copy_from_slice(x);
+        }
+        let a = self.axes[self.axes.len() - 1];
+        widest(
+            #[inline(always)]
+            || {
+                for (line, &first) in image.chunks_exact_mut(a.len).zip(&self.starts) {
+                    match (a.step, a.mirrored) {
+                        (2, false) => together(line, &x[first..], a.phase),
+                        _ => a.each(|i, from| line[i] = x[first + from]),
+                    }
+                }
+            },
+        );
+    }
+
+    /// The number of elements.
+    pub(super) fn len(&self) -> usize {
+        self.axes.iter().map(|a| a.len).product()
+    }
+
+    /// Whether this is row-major order.
+    pub(super) fn is_same(&self) -> bool {
+        self.same
+    }
+}
+
+/// The even elements of a line, and so far from them the odd ones.
+#[inline(always)]
+fn apart<T: Copy>(to: &mut [T], far: usize, line: &[T]) {
+    let (even, odd) = to.split_at_mut(far);
+    let half = line.len() / 2;
+    for ((e, o), pair) in even[..half].iter_mut().zip(&mut odd[..half]).zip(line.chunks_exact(2)) {
+        (*e, *o) = (pair[0], pair[1]);
+    }
+    if half * 2 < line.len() {
+        even[half] = line[2 * half];
+    }
+}
+
+/// The line of even elements, and so far from them odd ones.
+#[inline(always)]
+fn together<T: Copy>(line: &mut [T], from: &[T], far: usize) {
+    let (even, odd) = from.split_at(far);
+    let half = line.len() / 2;
+    for ((pair, e), o) in line.chunks_exact_mut(2).zip(&even[..half]).zip(&odd[..half]) {
+        (pair[0], pair[1]) = (*e, *o);
+    }
+    if half * 2 < line.len() {
+        line[2 * half] = even[half];
+    }
+}
