@@ -204,8 +204,12 @@ impl Order {
 fn apart<T: Copy>(to: &mut [T], far: usize, line: &[T]) {
     let (even, odd) = to.split_at_mut(far);
     let half = line.len() / 2;
-    for ((e, o), pair) in even[..half].iter_mut().zip(&mut odd[..half]).zip(line.chunks_exact(2)) {
-        (*e, *o) = (pair[0], pair[1]);
+    // One after the other: the compiler makes no vectors of both at once.
+    for (e, pair) in even[..half].iter_mut().zip(line.chunks_exact(2)) {
+        *e = pair[0];
+    }
+    for (o, pair) in odd[..half].iter_mut().zip(line.chunks_exact(2)) {
+        *o = pair[1];
     }
     if half * 2 < line.len() {
         even[half] = line[2 * half];
