@@ -22,6 +22,9 @@ const BLOCK: usize = AHEAD;
 /// Bytes of an operand of which the next block is not in a cache yet.
 const FAR: usize = 1 << 20;
 
+/// Picoseconds to write a byte to memory.
+const STORE: u64 = 80;
+
 /// From here on a row does not stay in a cache.
 const LONG: usize = 4 * PIECE;
 
@@ -114,16 +117,15 @@ impl<'a> Run<'a> {
             };
             let again = |r: &(usize, &Place)| matches!(r.1, Place::Operand(i) if across[*i].is_none() && second(*i));
             let ahead = p.reads.iter().enumerate().filter(|r| by_blocks && again(r));
-            // What nothing reads any more, and lies where nothing was read.
+            // What nothing reads any more, and lies where nothing was read, where memory is what takes time.
             let last = |b: usize| {
                 let (own, read) = (&fused.buffers[b], Place::Buffer(b));
                 let large = own.level == Level::Elements && count * len * own.dtype.size() >= past_caches();
                 let fresh = |at: *mut u8| x.iter().all(|t| t.first_ptr() != at.cast_const());
                 let again = |p: &Phase| p.reads.contains(&read) || p.folds.iter().any(|f| f.1 == read);
-                large
-                    && own.life == Life::Result
-                    && whole[b].is_some_and(fresh)
-                    && !fused.phases[at..].iter().any(again)
+                let result = own.life == Life::Result && whole[b].is_some_and(fresh);
+                let quick = p.cost < STORE * own.dtype.size() as u64;
+                large && result && quick && !fused.phases[at..].iter().any(again)
             };
             let past = p.writes.iter().enumerate().filter(|w| last(*w.1)).map(|w| w.0);
             of(p).map(|laid| laid.reading_ahead(ahead.map(|r| r.0)).streaming(past))

@@ -10,7 +10,7 @@ use cotangent_core::ops::{Convolution, ReduceWindow, Reduction, SelectWindow, Sl
 use cotangent_core::{DType, Dim, Env, Result, Scalar};
 use cotangent_kernels::convolution::{Channels, convolve};
 use cotangent_kernels::sliding::Axis;
-use cotangent_kernels::window;
+use cotangent_kernels::window::{self, Terms};
 use cotangent_kernels::{Number, Ordered};
 use smallvec::smallvec;
 
@@ -105,13 +105,17 @@ fn folding<T: Plain, A: Copy + Send + Sync + 'static>(
 pub(crate) fn select_window(op: &SelectWindow, dtype: DType, of: DType) -> Kernel {
     let (op, to, sums) = (op.clone(), compute(dtype), compute(of));
     kernel(move |env, [x, y, t]| {
-        let [x, y, t] = [converted(x, to)?, converted(y, to)?, converted(t, sums)?];
-        let (x, y, t) = (x.into_dense()?, y.into_dense()?, t.into_dense()?);
+        let [x, y] = [converted(x, to)?.into_dense()?, converted(y, to)?.into_dense()?];
+        // Ties are counted by adding the same one everywhere.
+        let same = t.numel() > 0 && t.strides().iter().all(|&s| s == 0);
+        let t = converted(if same { t.narrowed(|_| true) } else { t }, sums)?.into_dense()?;
         let axes = axes(&op.sliding, x.shape(), &at(&op.window, env)?, y.shape());
         let like = if op.gather { &y } else { &x };
         let select = for_compute!(to, T => window::equal(x.view::<T>().data(), y.view::<T>().data()));
         let r = for_compute!(sums, T => Tensor::filled::<T>(like.shape().into(), |r| {
-            window::select(r, t.view::<T>().data(), &axes, [op.gather, op.first], &*select);
+            let each = t.view::<T>().data();
+            let terms = if same { Terms::Same(each[0]) } else { Terms::Each(each) };
+            window::select(r, terms, &axes, [op.gather, op.first], &*select);
         }))?;
         converted(r, of)
     })

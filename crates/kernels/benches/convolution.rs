@@ -7,7 +7,7 @@
 use cotangent_kernels::convolution::{Channels, convolve};
 use cotangent_kernels::gemm::gemm;
 use cotangent_kernels::sliding::{Axis, Run};
-use cotangent_kernels::window;
+use cotangent_kernels::window::{self, Terms};
 use cotangent_kernels::{Ordered, View};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -108,7 +108,8 @@ fn pooling(name: &str, images: usize, axes: [Axis; 2]) {
     greatest();
     let [greatest] = times([&mut greatest]);
     let equal = window::equal(&x, &y);
-    let [scattered] = times([&mut || window::select(black_box(&mut r), &t, &axes, [false, false], &equal)]);
+    let [scattered] =
+        times([&mut || window::select(black_box(&mut r), Terms::Each(&t), &axes, [false, false], &equal)]);
     println!(
         "{name:40} {:9.1} us, median {:9.1}; derivative {:9.1}, median {:9.1}",
         greatest[0], greatest[1], scattered[0], scattered[1]

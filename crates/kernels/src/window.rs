@@ -108,6 +108,15 @@ fn folded<S: Copy, A: Copy>(stage: &Parts, y: &mut [A], x: &[S], lift: impl Fn(S
     );
 }
 
+/// What is added.
+#[derive(Clone, Copy)]
+pub enum Terms<'a, T> {
+    /// One for each element, or each window.
+    Each(&'a [T]),
+    /// The same for all.
+    Same(T),
+}
+
 /// Says which elements of an image its windows select.
 pub type Selection<'a> = dyn Fn(&Parts, usize) -> Box<dyn Fn(&Part, &mut [bool]) + 'a> + Sync + 'a;
 
@@ -149,8 +158,8 @@ fn first(part: &Part, flags: &mut [bool], done: &mut [bool]) {
     });
 }
 
-/// Adds to the windows `r` their elements of `t` that are flagged, or to the elements their windows.
-fn add<T: Number>(part: &Part, r: &mut [T], t: &[T], flags: &[bool], gather: bool) {
+/// Adds to the windows `r` their terms that are flagged, those of elements, or to the elements those of windows.
+fn add<T: Number>(part: &Part, r: &mut [T], t: Terms<'_, T>, flags: &[bool], gather: bool) {
     let mut from = 0;
     widest(
         #[inline(always)]
@@ -159,9 +168,18 @@ fn add<T: Number>(part: &Part, r: &mut [T], t: &[T], flags: &[bool], gather: boo
                 #[inline(always)]
                 |p, i, n| {
                     let (to, of) = if gather { (p, i) } else { (i, p) };
-                    let (r, t, flags) = (&mut r[to..to + n], &t[of..of + n], &flags[from..from + n]);
-                    for (r, (&t, &flag)) in r.iter_mut().zip(t.iter().zip(flags)) {
-                        *r = r.plus(if flag { t } else { T::ZERO });
+                    let (r, flags) = (&mut r[to..to + n], &flags[from..from + n]);
+                    match t {
+                        Terms::Each(t) => {
+                            for (r, (&t, &flag)) in r.iter_mut().zip(t[of..of + n].iter().zip(flags)) {
+                                *r = r.plus(if flag { t } else { T::ZERO });
+                            }
+                        }
+                        Terms::Same(t) => {
+                            for (r, &flag) in r.iter_mut().zip(flags) {
+                                *r = r.plus(if flag { t } else { T::ZERO });
+                            }
+                        }
                     }
                     from += n;
                 },
@@ -176,8 +194,17 @@ fn add<T: Number>(part: &Part, r: &mut [T], t: &[T], flags: &[bool], gather: boo
 ///
 /// # Panics
 /// If the slices do not have the elements that the axes say.
-pub fn select<T: Number>(r: &mut [T], t: &[T], axes: &[Axis], [gather, only_first]: [bool; 2], select: &Selection<'_>) {
-    let (x, y) = if gather { (t.len(), r.len()) } else { (r.len(), t.len()) };
+pub fn select<T: Number>(
+    r: &mut [T],
+    t: Terms<'_, T>,
+    axes: &[Axis],
+    [gather, only_first]: [bool; 2],
+    select: &Selection<'_>,
+) {
+    let volume = |f: fn(&Axis) -> usize| axes.iter().map(f).product::<usize>();
+    let (x, y) = (volume(|a| a.len), volume(|a| a.count));
+    let (sums, terms) = if gather { (y, x) } else { (x, y) };
+    assert!(r.len() == sums && !matches!(t, Terms::Each(t) if t.len() != terms), "sums and terms of {axes:?}");
     let Images { axes, n, count } = Images::of(axes, x, y);
     let parts = Parts::new(axes);
     let (to, of) = if gather { (&parts.y, &parts.x) } else { (&parts.x, &parts.y) };
@@ -185,7 +212,12 @@ pub fn select<T: Number>(r: &mut [T], t: &[T], axes: &[Axis], [gather, only_firs
     parallel::chunks(r, each * to.len().max(1), 4 * x.max(y) as u64, |chunk, piece| {
         let (mut flags, mut done, mut room) = (vec![false; count], Vec::new(), Vec::new());
         for (image, r) in (chunk * each..).zip(piece.chunks_exact_mut(to.len())) {
-            let (select, t) = (select(&parts, image), of.take(&t[image * of.len()..][..of.len()]));
+            let select = select(&parts, image);
+            let own = match t {
+                Terms::Each(t) => of.take(&t[image * of.len()..][..of.len()]),
+                Terms::Same(_) => Cow::Borrowed(&[][..]),
+            };
+            let t = if let Terms::Each(_) = t { Terms::Each(&own[..]) } else { t };
             done.clear();
             done.resize(if only_first { parts.y.size } else { 0 }, false);
             room.clear();
@@ -197,7 +229,7 @@ pub fn select<T: Number>(r: &mut [T], t: &[T], axes: &[Axis], [gather, only_firs
                 if only_first {
                     first(part, &mut flags, &mut done);
                 }
-                add(part, sums, &t, &flags, gather);
+                add(part, sums, t, &flags, gather);
             }
             if !to.is_same() {
                 to.give(r, &room);
@@ -274,9 +306,15 @@ mod tests {
                         scattered[i] += of_windows[p];
                     }
                     let (equal, mut r, mut s) = (equal(&x, &y), vec![7.0; count], vec![7.0; n]);
-                    select(&mut r, &of_elements, &axes, [true, first], &equal);
-                    select(&mut s, &of_windows, &axes, [false, first], &equal);
-                    assert_eq!((r, s), (gathered, scattered), "{axes:?}");
+                    select(&mut r, Terms::Each(&of_elements), &axes, [true, first], &equal);
+                    select(&mut s, Terms::Each(&of_windows), &axes, [false, first], &equal);
+                    assert_eq!((&r, &s), (&gathered, &scattered), "{axes:?}");
+                    for (gather, r, terms) in [(true, &mut r, n), (false, &mut s, count)] {
+                        let mut same = r.clone();
+                        select(r, Terms::Each(&vec![3.0; terms]), &axes, [gather, first], &equal);
+                        select(&mut same, Terms::Same(3.0), &axes, [gather, first], &equal);
+                        assert_eq!(&same, r, "{axes:?}");
+                    }
                 });
             }
         }
