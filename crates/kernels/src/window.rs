@@ -277,7 +277,7 @@ mod tests {
                 len: small(&mut random, 14),
                 window: small(&mut random, 4),
                 count: small(&mut random, 12),
-                stride: [1, 2, 3, -1][random.below(4)],
+                stride: [1, 2, 3, -1, 1 << 40][random.below(5)],
                 dilation: [1, 1, 2, -1][random.below(4)],
                 x_dilation: [1, 1, 1, 2][random.below(4)],
                 low: random.below(5) as i64 - 2,

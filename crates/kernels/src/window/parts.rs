@@ -123,12 +123,10 @@ impl Steps {
 impl Order {
     /// The order for axes of so many elements in steps of so many.
     fn new(axes: impl Iterator<Item = (usize, isize)>) -> Order {
-        let steps = |(len, step): (usize, isize)| Steps {
-            len,
-            step: step.unsigned_abs(),
-            mirrored: step < 0,
-            phase: 0,
-            place: 0,
+        let steps = |(len, step): (usize, isize)| {
+            // No two elements are further apart.
+            let far = step.unsigned_abs().min(len.max(1));
+            Steps { len, step: far, mirrored: step < 0, phase: 0, place: 0 }
         };
         let mut axes: SmallVec<[Steps; 4]> = axes.map(steps).collect();
         let mut size = 1;
