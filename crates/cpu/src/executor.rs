@@ -1,6 +1,6 @@
 //! [`Executor`]: what a compilation may use besides the operations' own kernels.
 
-use crate::kernel::{Kernel, Operands, Results};
+use crate::kernel::{Kernel, Operands, Results, Used};
 use crate::lower::{lower, settle};
 use crate::program::Program;
 use crate::tensor::Tensor;
@@ -97,7 +97,7 @@ impl Executor {
         if let Some(fused) = crate::fused::at_once(op, &x) {
             return fused.run(env, x);
         }
-        lower(&Compiler { executor: self, bodies: RefCell::default() }, op, &types)?(env, x)
+        lower(&Compiler { executor: self, bodies: RefCell::default() }, op, &types, Used::ALL)?(env, x)
     }
 
     pub(crate) fn kernel(&self, op: &dyn Primitive, x: &[Type]) -> Result<Option<Kernel>> {

@@ -12,6 +12,25 @@ pub type Results = SmallVec<[Tensor; 1]>;
 /// What runs when an equation is reached. Operand types have been checked; the extents of symbols come with the call.
 pub type Kernel = Box<dyn Fn(&Env, Operands) -> Result<Results> + Send + Sync>;
 
+/// Which results of an equation are read: what a kernel gives in place of the others is not looked at.
+#[derive(Clone, Copy)]
+pub(crate) struct Used(u64);
+
+impl Used {
+    /// Every one.
+    pub(crate) const ALL: Used = Used(u64::MAX);
+
+    /// Those that `read` names; of very many, all that come late.
+    pub(crate) fn of(read: impl Iterator<Item = bool>) -> Used {
+        Used(read.take(64).enumerate().fold(u64::MAX, |all, (k, read)| if read { all } else { all & !(1 << k) }))
+    }
+
+    /// Whether result `k` is read.
+    pub(crate) fn has(self, k: usize) -> bool {
+        k >= 64 || self.0 >> k & 1 == 1
+    }
+}
+
 /// A kernel of `N` operands and one result.
 pub(crate) fn kernel<const N: usize>(
     f: impl Fn(&Env, [Tensor; N]) -> Result<Tensor> + Send + Sync + 'static,

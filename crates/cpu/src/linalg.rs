@@ -2,9 +2,9 @@
 
 use crate::convert::convert;
 use crate::element::{Plain, pick};
-use crate::kernel::{Kernel, Operands, Results, kernel};
+use crate::kernel::{Kernel, Operands, Results, Used, kernel};
 use crate::tensor::{Extents, Tensor};
-use cotangent_core::ops::{ANCHOR, Eig, Eigh, Qr, Svd, TriangularSolve, Turn, eig_order};
+use cotangent_core::ops::{ANCHOR, Eig, Eigh, Qr, Slogdet, Svd, TriangularSolve, Turn, eig_order};
 use cotangent_core::{C128, DType, Env, Result};
 use cotangent_kernels::linalg::{self, Field, Shape, Triangle};
 use cotangent_kernels::parallel::chunks;
@@ -100,6 +100,9 @@ pub(crate) fn cholesky(dtype: DType) -> Kernel {
     }))
 }
 
+/// So many right-hand sides of real systems are solved as more are.
+const FEW: usize = 8;
+
 pub(crate) fn triangular_solve(s: &TriangularSolve, dtype: DType) -> Kernel {
     let how = Triangle {
         left: s.left,
@@ -109,13 +112,25 @@ pub(crate) fn triangular_solve(s: &TriangularSolve, dtype: DType) -> Kernel {
         conjugated: s.turn == Turn::Adjoint,
     };
     for_field!(dtype, T => kernel(move |_, [a, b]| {
+        let shape = Extents::from_slice(b.shape());
+        // Right-hand sides that are all the same, as those of a sum's derivative: a few of them, whose bits are those of all.
+        let side = shape.len() - if how.left { 1 } else { 2 };
+        let few = !T::COMPLEX && shape[side] > FEW && b.strides()[side] == 0;
+        let b = if few {
+            let mut less = shape.clone();
+            less[side] = FEW;
+            b.narrowed(|d| d == side).widened(&less)
+        } else {
+            b
+        };
         let (_, m, n) = split(&b);
         let k = if how.left { m } else { n };
         let (a, b) = (dense::<T>(a)?, dense::<T>(b)?);
-        Tensor::filled::<T>(b.shape().into(), |x| {
+        let x = Tensor::filled::<T>(b.shape().into(), |x| {
             x.copy_from_slice(slice(&b));
             each(x, m * n, |b, x| linalg::triangular_solve(x, part(slice(&a), b, k * k), m, n, how));
-        })
+        })?;
+        Ok(if few { x.narrowed(|d| d == side).widened(&shape) } else { x })
     }))
 }
 
@@ -169,46 +184,69 @@ pub(crate) fn solve(dtype: DType) -> Kernel {
     }))
 }
 
-/// The product of the pivots of each matrix, or of their phases with the sum of the logarithms of their sizes.
-pub(crate) fn determinant(logarithm: bool, dtype: DType) -> Kernel {
-    for_field!(dtype, T => one(move |x| {
+impl<T: Plain + Field> Factors<T> {
+    /// The sign of the permutation of matrix `b`, of n rows, and its pivots.
+    fn pivots(&self, b: usize, n: usize) -> (T, impl Iterator<Item = T> + Clone) {
+        let odd = part(&self.pivots, b, n).iter().enumerate().filter(|&(k, &p)| k as i32 != p).count() % 2 == 1;
+        let packed = part(&self.packed, b, n * n);
+        (T::real(if odd { -1.0 } else { 1.0 }), (0..n).map(move |k| packed[k * n + k]))
+    }
+}
+
+pub(crate) fn det(dtype: DType) -> Kernel {
+    for_field!(dtype, T => kernel(move |_, [x]| {
         let (lead, n, _) = split(&x);
         let f = factors::<T>(&dense::<T>(x)?);
-        let (mut d, mut logs) = (Vec::new(), Vec::new());
-        for b in 0..count(&lead) {
-            let odd = part(&f.pivots, b, n).iter().enumerate().filter(|&(k, &p)| k as i32 != p).count() % 2 == 1;
-            let start = T::real(if odd { -1.0 } else { 1.0 });
-            let pivots = (0..n).map(|k| part(&f.packed, b, n * n)[k * n + k]);
-            if logarithm {
-                let zero = <T as Field>::zero();
-                let phase = |z: T| if z == zero { zero } else { z.phase() };
-                d.push(pivots.clone().fold(start, |s, z| s * phase(z)));
-                logs.push(pivots.map(|z| libm::log(z.size())).sum::<f64>());
-            } else {
-                d.push(pivots.fold(start, |s, z| s * z));
-            }
+        let product = |b: usize| {
+            let (start, pivots) = f.pivots(b, n);
+            pivots.fold(start, |d, z| d * z)
+        };
+        let d = (0..count(&lead)).map(product).collect();
+        Ok(Tensor::from_vec(lead, d))
+    }))
+}
+
+pub(crate) fn slogdet(s: &Slogdet, used: Used, dtype: DType) -> Kernel {
+    let (inverse, wanted) = (s.inverse, used.has(2));
+    for_field!(dtype, T => one(move |x| {
+        let (lead, n, _) = split(&x);
+        let all = count(&lead);
+        let f = factors::<T>(&dense::<T>(x)?);
+        let zero = <T as Field>::zero();
+        let phase = |z: T| if z == zero { zero } else { z.phase() };
+        let (mut signs, mut logs) = (Vec::with_capacity(all), Vec::with_capacity(all));
+        for b in 0..all {
+            let (start, pivots) = f.pivots(b, n);
+            signs.push(pivots.clone().fold(start, |s, z| s * phase(z)));
+            logs.push(pivots.map(|z| libm::log(z.size())).sum::<f64>());
         }
-        let mut y: Results = smallvec![Tensor::from_vec(lead.clone(), d)];
-        if logarithm {
-            y.push(Tensor::from_vec(lead, logs));
+        let mut y: Results = smallvec![Tensor::from_vec(lead.clone(), signs), Tensor::from_vec(lead.clone(), logs)];
+        if inverse {
+            let shape = ending(&lead, &[if wanted { n } else { 0 }, n]);
+            y.push(Tensor::build::<T>(shape, |z| {
+                each(z, n * n, |b, z| {
+                    linalg::inverse_transposed(z, part(&f.packed, b, n * n), part(&f.perms, b, n), n);
+                });
+            })?);
         }
         Ok(y)
     }))
 }
 
-pub(crate) fn qr(f: &Qr, dtype: DType) -> Kernel {
-    let complete = f.complete;
+pub(crate) fn qr(f: &Qr, used: Used, dtype: DType) -> Kernel {
+    let (complete, orthogonal) = (f.complete, used.has(0));
     for_field!(dtype, T => one(move |x| {
         let (lead, m, n) = split(&x);
         let (all, k) = (count(&lead), if complete { m } else { m.min(n) });
         let x = dense::<T>(x)?;
         let zero = <T as Field>::zero();
-        let (mut q, mut r) = (vec![zero; all * m * k], vec![zero; all * k * n]);
+        let columns = if orthogonal { k } else { 0 };
+        let (mut q, mut r) = (vec![zero; all * m * columns], vec![zero; all * k * n]);
         for b in 0..all {
-            let (q, r) = (part_mut(&mut q, b, m * k), part_mut(&mut r, b, k * n));
-            linalg::qr(q, r, part(slice::<T>(&x), b, m * n), m, n, k);
+            let q = orthogonal.then(|| part_mut(&mut q, b, m * k));
+            linalg::qr(q, part_mut(&mut r, b, k * n), part(slice::<T>(&x), b, m * n), m, n, k);
         }
-        Ok(smallvec![Tensor::from_vec(ending(&lead, &[m, k]), q), Tensor::from_vec(ending(&lead, &[k, n]), r)])
+        Ok(smallvec![Tensor::from_vec(ending(&lead, &[m, columns]), q), Tensor::from_vec(ending(&lead, &[k, n]), r)])
     }))
 }
 

@@ -1,7 +1,7 @@
 //! From an operation to a [`Kernel`]: one match over the operations, decided once per equation.
 
 use crate::executor::Compiler;
-use crate::kernel::{Kernel, Operands, Results, Sizes, kernel};
+use crate::kernel::{Kernel, Operands, Results, Sizes, Used, kernel};
 use crate::tensor::Tensor;
 use crate::{
     contract, control, convert, fourier, fused, generate, linalg, loops, movement, reduce, sliding, sort, windows,
@@ -10,8 +10,8 @@ use cotangent_core::ops::{Op, Unary};
 use cotangent_core::transform::Session;
 use cotangent_core::{Dim, Env, Primitive, Result, Type, bail};
 
-/// The kernel of an operation on operands of these types.
-pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type]) -> Result<Kernel> {
+/// The kernel of an operation on operands of these types, of whose results these are read. Their bits do not depend on that.
+pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: Used) -> Result<Kernel> {
     Ok(match op {
         Op::Unary(Unary::StopGradient) => kernel(|_, [x]| Ok(x)),
         // One predicate for all elements chooses an operand as it is.
@@ -46,7 +46,7 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type]) -> Result<Kernel> {
         }
         Op::Reduce(r) => reduce::reduce(r, x[0].dtype),
         Op::ArgReduce(a) => sort::arg_reduce(a, x[0].dtype),
-        Op::Sort(s) => sort::sorting(s),
+        Op::Sort(s) => sort::sorting(s, used),
         Op::Cumulative(c) => reduce::cumulative(c, x[0].dtype),
         Op::LinearRecurrence(r) => reduce::linear_recurrence(r, x[0].dtype),
         Op::DotGeneral(d) => contract::dot_general(d, x[0].rank(), x[1].rank(), x[0].dtype),
@@ -72,9 +72,9 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type]) -> Result<Kernel> {
         Op::TriangularSolve(s) => linalg::triangular_solve(s, x[0].dtype),
         Op::Lu(_) => linalg::lu(x[0].dtype),
         Op::Solve(_) => linalg::solve(x[0].dtype),
-        Op::Det(_) => linalg::determinant(false, x[0].dtype),
-        Op::Slogdet(_) => linalg::determinant(true, x[0].dtype),
-        Op::Qr(f) => linalg::qr(f, x[0].dtype),
+        Op::Det(_) => linalg::det(x[0].dtype),
+        Op::Slogdet(s) => linalg::slogdet(s, used, x[0].dtype),
+        Op::Qr(f) => linalg::qr(f, used, x[0].dtype),
         Op::Eigh(f) => linalg::eigh(f, x[0].dtype),
         Op::Svd(f) => linalg::svd(f, x[0].dtype),
         Op::Eig(f) => linalg::eig(f, x[0].dtype),
@@ -87,7 +87,7 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type]) -> Result<Kernel> {
         Op::Count(_) => evaluated(op),
         Op::CustomJvp(c) => control::inside(cx, &c.body)?,
         Op::CustomVjp(c) => control::inside(cx, if c.saves { &c.fwd } else { &c.body })?,
-        Op::CustomVjpLin(c) => lower(cx, &c.legal(&Session::default())?, x)?,
+        Op::CustomVjpLin(c) => lower(cx, &c.legal(&Session::default())?, x, used)?,
     })
 }
 

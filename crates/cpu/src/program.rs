@@ -8,7 +8,7 @@
 
 use crate::executor::{Compiler, Executor, Threads};
 use crate::fuse::{Node, plan};
-use crate::kernel::{Kernel, Operands, Results, Sizes};
+use crate::kernel::{Kernel, Operands, Results, Sizes, Used};
 use crate::lower::{lower, settle};
 use crate::tensor::{Extents, Tensor};
 use crate::tiny::Tiny;
@@ -172,7 +172,10 @@ impl Program {
             types.clear();
             types.extend(f.operands(e).iter().map(|&v| f.ty(v).clone()));
             let (kernel, check) = match node {
-                Node::Single(_) => (lower(cx, &e.op, &types).map_err(|err| err.at(e.loc))?, needs_check(f, e, &types)),
+                Node::Single(_) => {
+                    let used = Used::of(e.results().map(|r| last[r.index()] != UNREAD));
+                    (lower(cx, &e.op, &types, used).map_err(|err| err.at(e.loc))?, needs_check(f, e, &types))
+                }
                 Node::Group(g) => (g.lower(f).kernel(), false),
             };
             let bounds = [start, middle, pool.len() as u32];

@@ -2,7 +2,7 @@
 
 use crate::convert::converted;
 use crate::element::{compute, for_compute_ordered, for_size};
-use crate::kernel::{Kernel, Operands, Results, kernel};
+use crate::kernel::{Kernel, Operands, Results, Used, kernel};
 use crate::tensor::{Extents, Tensor};
 use cotangent_core::ops::{ArgReduce, Sort};
 use cotangent_core::{DType, Result};
@@ -51,11 +51,11 @@ fn taken(x: &Tensor, positions: &[usize], axis: usize) -> Result<Tensor> {
     })
 }
 
-/// All operands in the order of the first ones.
-pub(crate) fn sorting(s: &Sort) -> Kernel {
+/// All operands, those that are read, in the order of the first ones.
+pub(crate) fn sorting(s: &Sort, used: Used) -> Kernel {
     let Sort { axis, num_keys, descending: down, .. } = *s;
     Box::new(move |_, x: Operands| -> Result<Results> {
         let order = permutation(&x[..num_keys], axis, down)?;
-        x.iter().map(|x| taken(x, &order, axis)).collect()
+        x.into_iter().enumerate().map(|(k, x)| if used.has(k) { taken(&x, &order, axis) } else { Ok(x) }).collect()
     })
 }

@@ -3,9 +3,9 @@
 mod common;
 
 use common::{build, check, numbers, run};
-use cotangent_core::ops::{Comparison, Constant, Iota, Reduce, Reduction, Transpose};
+use cotangent_core::ops::{Comparison, Constant, Iota, Qr, Reduce, Reduction, Slogdet, Transpose, TriangularSolve};
 use cotangent_core::transform::{AdContext, grad};
-use cotangent_core::{Array, Code, DType, Dim, Emit, Function, Type, Val};
+use cotangent_core::{Array, Code, DType, Dim, Emit, Function, Type, Val, Wide};
 use cotangent_cpu::compile;
 use std::sync::Arc;
 
@@ -154,6 +154,51 @@ fn dead_equations_do_not_run() {
         vec![cx.neg(x[0])]
     });
     assert_eq!(run(&f, &[Array::scalar(1.0)])[0].to_f64(), [-1.0]);
+}
+
+/// Kernels leave out what nobody reads; the rest keeps its bits.
+#[test]
+fn results_that_nobody_reads() {
+    let (m, n) = (Dim::Const(40), Dim::Const(20));
+    for dtype in [DType::F32, DType::F64, DType::C128] {
+        let ty = Type::new(dtype, vec![m.clone(), n.clone()]);
+        let x = [numbers(dtype, &[40, 20], 7)];
+        let square = |cx: &dyn Emit, x: Val| cx.matmul(cx.matrix_transpose(x), x);
+        let kinds: [&dyn Fn(&dyn Emit, Val) -> Vec<Val>; 4] = [
+            &|cx, x| cx.qr(x).to_vec(),
+            &|cx, x| cx.emit(Qr { complete: true }.into(), &[x]).to_vec(),
+            &|cx, x| cx.emit(Slogdet { inverse: true }.into(), &[square(cx, x)]).to_vec(),
+            &|cx, x| cx.sort_by(&[cx.real(x), x], 1, 1, false).to_vec(),
+        ];
+        for kind in kinds {
+            let all = run(&build(std::slice::from_ref(&ty), |cx, v| kind(cx, v[0])), &x);
+            for (k, want) in all.iter().enumerate() {
+                let one = build(std::slice::from_ref(&ty), |cx, v| vec![kind(cx, v[0])[k]]);
+                assert!(run(&one, &x)[0].same_bits(want), "{dtype} {k}");
+            }
+        }
+    }
+}
+
+/// Right-hand sides that repeat one have the bits of their copies.
+#[test]
+fn systems_with_right_hand_sides_that_are_the_same() {
+    for (n, dtype) in [(5, DType::F64), (40, DType::F64), (300, DType::F64), (40, DType::F32), (20, DType::C128)] {
+        let at = |e: usize| if e % (n + 1) == 0 { 2.0 } else { 1.0 / (e + n) as f64 };
+        let a: Vec<f64> = (0..n * n).map(at).collect();
+        let a = if dtype.is_complex() { Wide::C(a.into_iter().map(Into::into).collect()) } else { Wide::F(a) };
+        let (a, b) = (a.narrow(dtype, [n, n]).unwrap(), numbers(dtype, &[n], 8));
+        for (left, lower) in [(true, true), (true, false), (false, true)] {
+            let how = TriangularSolve { left, lower, ..TriangularSolve::default() };
+            let shape = if left { [n, 30] } else { [30, n] };
+            let many = |cx: &dyn Emit, b: Val| cx.broadcast_in_dim(b, &shape.map(Dim::Const), &[usize::from(!left)]);
+            let one = build(&[a.ty(), b.ty()], |cx, x| vec![cx.op(how, &[x[0], many(cx, x[1])])]);
+            let copies = run(&build(&[b.ty()], |cx, x| vec![many(cx, x[0])]), std::slice::from_ref(&b)).remove(0);
+            let all = build(&[a.ty(), copies.ty()], |cx, x| vec![cx.op(how, x)]);
+            let (one, all) = (run(&one, &[a.clone(), b.clone()]), run(&all, &[a.clone(), copies]));
+            assert!(one[0].same_bits(&all[0]), "{n} {dtype} {how:?}");
+        }
+    }
 }
 
 fn message(f: &Arc<Function>, x: &[Array]) -> (Code, String) {

@@ -123,7 +123,7 @@ fn all(n: usize) {
     let need = pqr::qr_in_place_scratch::<f64>(n, n, block, Par::Seq, Default::default())
         .or(householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<f64>(n, block, n));
     let mut memory = MemBuffer::new(need);
-    report(&format!("qr {n}"), cube * 8.0 / 3.0, &mut || linalg::qr(&mut q, &mut r, &a, n, n, n), &mut || {
+    report(&format!("qr {n}"), cube * 8.0 / 3.0, &mut || linalg::qr(Some(&mut q), &mut r, &a, n, n, n), &mut || {
         ff.copy_from(&fa);
         let stack = MemStack::new(&mut memory);
         pqr::qr_in_place(ff.as_mut(), coefficients.as_mut(), Par::Seq, stack, Default::default());
@@ -170,7 +170,7 @@ fn all(n: usize) {
         return;
     }
     linalg::lu(&mut packed, &mut pivots, &mut perm, &a, n, n);
-    linalg::qr(&mut q, &mut r, &a, n, n, n);
+    linalg::qr(Some(&mut q), &mut r, &a, n, n, n);
     let split = |packed: &[f64]| {
         let part = |e: usize| (e / n).cmp(&(e % n));
         let l: Vec<f64> = (0..n * n)

@@ -47,7 +47,7 @@ pub(super) fn cholesky(level: Level, l: &mut [f64], a: &[f64], n: usize) -> bool
             to[rest..].fill(0.0);
             from[end..].fill(0.0);
         }
-        panels.solve(level, &mut right, step, rest.next_multiple_of(8));
+        panels.solve(level, &mut right, step, rest.next_multiple_of(8), 0);
         let v = Strided { at: right.as_ptr(), row: step as isize, col: 1 };
         let lines = Lines { from: v.at, lane: v.row, step: 1, count: size, depth: rest };
         // SAFETY: `size` columns of the rows below exist, and so does the square right of them.

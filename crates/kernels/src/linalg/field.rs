@@ -60,7 +60,7 @@ pub trait Field:
     /// [`triangular_solve`](super::triangular_solve) with a large matrix.
     fn triangular_solve(b: &mut [Self], a: &[Self], rows: usize, columns: usize, how: Triangle);
     /// [`qr`](super::qr()) of a matrix that is finite and not empty.
-    fn qr(q: &mut [Self], r: &mut [Self], a: &[Self], m: usize, n: usize, k: usize);
+    fn qr(q: Option<&mut [Self]>, r: &mut [Self], a: &[Self], m: usize, n: usize, k: usize);
     /// [`eigh`](super::eigh()) of a finite matrix, phases being any; `false`: no convergence.
     fn eigh(w: &mut [f64], v: Option<&mut [Self]>, a: &[Self], n: usize) -> bool;
     /// [`svd`](super::svd()) of a finite matrix that is not empty, phases being any; `false`: no convergence.
@@ -104,7 +104,7 @@ impl Field for f64 {
     fn triangular_solve(b: &mut [f64], a: &[f64], rows: usize, columns: usize, how: Triangle) {
         solve::triangular_solve(Level::chosen(), b, a, rows, columns, how);
     }
-    fn qr(q: &mut [f64], r: &mut [f64], a: &[f64], m: usize, n: usize, k: usize) {
+    fn qr(q: Option<&mut [f64]>, r: &mut [f64], a: &[f64], m: usize, n: usize, k: usize) {
         qr::qr(Level::chosen(), q, r, a, m, n, k);
     }
     fn eigh(w: &mut [f64], v: Option<&mut [f64]>, a: &[f64], n: usize) -> bool {
@@ -154,7 +154,7 @@ impl Field for C {
     fn triangular_solve(b: &mut [C], a: &[C], rows: usize, columns: usize, how: Triangle) {
         large::triangular_solve(b, a, rows, columns, how);
     }
-    fn qr(q: &mut [C], r: &mut [C], a: &[C], m: usize, n: usize, k: usize) {
+    fn qr(q: Option<&mut [C]>, r: &mut [C], a: &[C], m: usize, n: usize, k: usize) {
         large::qr(q, r, a, m, n, k);
     }
     fn eigh(w: &mut [f64], v: Option<&mut [C]>, a: &[C], n: usize) -> bool {

@@ -61,19 +61,21 @@ pub(super) fn triangular_solve<T: Field>(b: &mut [T], a: &[T], rows: usize, colu
 }
 
 /// As [`super::qr`].
-pub(super) fn qr<T: Field>(q: &mut [T], r: &mut [T], a: &[T], m: usize, n: usize, k: usize) {
+pub(super) fn qr<T: Field>(q: Option<&mut [T]>, r: &mut [T], a: &[T], m: usize, n: usize, k: usize) {
     let f = Qr::new(filled(m, n, |i, j| a[i * n + j]).as_ref());
-    let (mut from, upper) = if k == m { (f.compute_Q(), f.R()) } else { (f.compute_thin_Q(), f.thin_R()) };
+    let upper = if k == m { f.R() } else { f.thin_R() };
     tiled(k, n, |i, j| r[i * n + j] = if i <= j { upper[(i, j)] } else { T::zero() });
-    if T::COMPLEX {
-        for d in 0..k.min(n) {
-            let phase = r[d * n + d].phase();
-            r[d * n + d..(d + 1) * n].iter_mut().for_each(|x| *x *= phase.conjugate());
-            r[d * n + d] = T::real(r[d * n + d].re());
-            (0..m).for_each(|i| from[(i, d)] *= phase);
-        }
+    let turned = if T::COMPLEX { k.min(n) } else { 0 };
+    let mut phases = Vec::with_capacity(turned);
+    for d in 0..turned {
+        let phase = r[d * n + d].phase();
+        r[d * n + d..(d + 1) * n].iter_mut().for_each(|x| *x *= phase.conjugate());
+        r[d * n + d] = T::real(r[d * n + d].re());
+        phases.push(phase);
     }
-    write(q, from.as_ref());
+    let Some(q) = q else { return };
+    write(q, if k == m { f.compute_Q() } else { f.compute_thin_Q() }.as_ref());
+    q.chunks_exact_mut(k).for_each(|row| row.iter_mut().zip(&phases).for_each(|(x, &phase)| *x *= phase));
 }
 
 /// As [`super::eigh`], of finite numbers, phases being any; `false`: no convergence.

@@ -60,7 +60,7 @@ pub(super) fn lu(level: Level, a: &mut [f64], pivots: &mut [i32], perm: &mut [i3
         right.resize(panels.rows() * step, 0.0);
         let beside = || (first..end).map(|i| i * n + end..(i + 1) * n);
         right.chunks_exact_mut(step).zip(beside()).for_each(|(to, from)| to[..rest].copy_from_slice(&a[from]));
-        panels.solve(level, &mut right, step, rest.next_multiple_of(8));
+        panels.solve(level, &mut right, step, rest.next_multiple_of(8), 0);
         right.chunks_exact(step).zip(beside()).for_each(|(from, to)| a[to].copy_from_slice(&from[..rest]));
         if end < m {
             let v = Strided { at: right.as_ptr(), row: step as isize, col: 1 };

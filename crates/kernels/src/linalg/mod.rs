@@ -72,14 +72,26 @@ pub fn triangular_solve<T: Field>(b: &mut [T], a: &[T], rows: usize, columns: us
     T::triangular_solve(b, a, rows, columns, how);
 }
 
-/// `Q` (m×k) and `R` (k×n) of `a` (m×n); `k` is m, or the smaller extent.
-pub fn qr<T: Field>(q: &mut [T], r: &mut [T], a: &[T], m: usize, n: usize, k: usize) {
+/// `A⁻ᵀ` (n×n, zeros before) from the factors of [`lu`]: `Uᵀ W = I`, `Lᵀ V = W`, and the rows of `V` in the order of `A`.
+pub fn inverse_transposed<T: Field>(x: &mut [T], packed: &[T], perm: &[i32], n: usize) {
+    let mut v = vec![T::zero(); n * n];
+    eye(&mut v, n);
+    let upper = Triangle { left: true, lower: false, unit: false, transposed: true, conjugated: false };
+    triangular_solve(&mut v, packed, n, n, upper);
+    triangular_solve(&mut v, packed, n, n, Triangle { lower: true, unit: true, ..upper });
+    for (row, &p) in v.chunks_exact(n.max(1)).zip(perm) {
+        x[p as usize * n..][..n].copy_from_slice(row);
+    }
+}
+
+/// `Q` (m×k, unless it is `None`) and `R` (k×n) of `a` (m×n); `k` is m, or the smaller extent.
+pub fn qr<T: Field>(q: Option<&mut [T]>, r: &mut [T], a: &[T], m: usize, n: usize, k: usize) {
     if !a.iter().all(|x| x.finite()) {
-        q.fill(T::nan());
+        q.into_iter().for_each(|q| q.fill(T::nan()));
         return r.fill(T::nan());
     }
     if m.min(n) == 0 {
-        return eye(q, k);
+        return q.into_iter().for_each(|q| eye(q, k));
     }
     T::qr(q, r, a, m, n, k);
 }

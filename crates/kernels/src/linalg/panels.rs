@@ -84,22 +84,24 @@ impl Panels {
         self.n.next_multiple_of(ROWS)
     }
 
-    /// Solves in place of `x`: `width` right-hand sides, a multiple of 8, in rows that are `step` apart.
-    pub(super) fn solve(&self, level: Level, x: &mut [f64], step: usize, width: usize) {
-        let job = Job { panels: 0..self.rows() / ROWS, step: step as isize, width, divide: self.divide, solve: true };
-        self.run(level, x, 0, job);
+    /// Solves in place of `x`: `width` right-hand sides, a multiple of 8, in rows that are `step` apart. The first `zero`
+    /// rows are zeros, and stay as they are but for the last few.
+    pub(super) fn solve(&self, level: Level, x: &mut [f64], step: usize, width: usize, zero: usize) {
+        self.run(level, x, 0, self.job(zero / ROWS, step as isize, width));
     }
 
     /// As [`solve`](Panels::solve), from the last row of `x` to the first.
-    pub(super) fn solve_upwards(&self, level: Level, x: &mut [f64], step: usize, width: usize) {
-        let rows = self.rows();
-        let job = Job { panels: 0..rows / ROWS, step: -(step as isize), width, divide: self.divide, solve: true };
-        self.run(level, x, (rows - 1) * step, job);
+    pub(super) fn solve_upwards(&self, level: Level, x: &mut [f64], step: usize, width: usize, zero: usize) {
+        self.run(level, x, (self.rows() - 1) * step, self.job(zero / ROWS, -(step as isize), width));
+    }
+
+    fn job(&self, first: usize, step: isize, width: usize) -> Job {
+        Job { panels: first..self.rows() / ROWS, zero: first * ROWS, step, width, divide: self.divide, solve: true }
     }
 
     /// As [`solve`](Panels::solve) for the rows of one panel alone; without its triangle, what is left of them.
     pub(super) fn solve_one(&self, level: Level, panel: usize, x: &mut [f64], step: usize, width: usize, solve: bool) {
-        let job = Job { panels: panel..panel + 1, step: step as isize, width, divide: self.divide, solve };
+        let job = Job { panels: panel..panel + 1, zero: 0, step: step as isize, width, divide: self.divide, solve };
         self.run(level, x, 0, job);
     }
 
@@ -141,6 +143,8 @@ pub(super) unsafe fn by_rows(level: Level, dst: *mut f64, width: usize, x: Lines
 /// Rows of some panels of right-hand sides, solved or, without the triangles, reduced.
 struct Job {
     panels: Range<usize>,
+    /// So many of the first rows are not read.
+    zero: usize,
     /// From row to row of the right-hand sides.
     step: isize,
     width: usize,
@@ -160,11 +164,12 @@ unsafe fn sweep<W: V<E = f64>, const R: usize>(job: &Job, data: &[f64], x: *mut 
         for panel in job.panels.clone() {
             let at = data[start(panel)..].as_ptr();
             for r in (0..ROWS).step_by(R) {
-                let depth = panel * ROWS + if job.solve { r } else { 0 };
+                let depth = panel * ROWS - job.zero + if job.solve { r } else { 0 };
                 // SAFETY: as stated; panels have `ROWS` rows at each of their steps.
                 unsafe {
                     let rows = x.offset((panel * ROWS + r) as isize * job.step).add(left);
-                    let t = Tile { panel: at.add(r), known: x.add(left), depth, rows };
+                    let known = x.offset(job.zero as isize * job.step).add(left);
+                    let t = Tile { panel: at.add(job.zero * ROWS + r), known, depth, rows };
                     match vectors {
                         1 => tile::<W, R, 1>(job, t),
                         2 => tile::<W, R, 2>(job, t),

@@ -21,10 +21,20 @@ const LARGE: usize = 384;
 /// Columns that are reduced one after another.
 const LEAF: usize = 8;
 
-/// `Q` (m×k) and `R` (k×n) of `a` (m×n), whose extents are not 0; `k` is m, or n if that is smaller.
-pub(super) fn qr(level: Level, q: &mut [f64], r: &mut [f64], a: &[f64], m: usize, n: usize, k: usize) {
-    assert!(a.len() == m * n && q.len() == m * k && r.len() == k * n, "sizes of a factorisation");
-    let work = if k == m { &mut *r } else { &mut *q };
+/// `Q` (m×k, unless it is `None`) and `R` (k×n) of `a` (m×n), whose extents are not 0; `k` is m, or n if that is smaller.
+pub(super) fn qr(level: Level, mut q: Option<&mut [f64]>, r: &mut [f64], a: &[f64], m: usize, n: usize, k: usize) {
+    let fits = q.as_ref().is_none_or(|q| q.len() == m * k);
+    assert!(a.len() == m * n && fits && r.len() == k * n, "sizes of a factorisation");
+    let wanted = q.is_some();
+    let mut own = Vec::new();
+    let work = match &mut q {
+        _ if k == m => &mut *r,
+        Some(q) => &mut **q,
+        None => {
+            own.resize(m * n, 0.0);
+            &mut own
+        }
+    };
     work.copy_from_slice(a);
     let mut room = Vec::new();
     let mut panels = Vec::new();
@@ -35,12 +45,15 @@ pub(super) fn qr(level: Level, q: &mut [f64], r: &mut [f64], a: &[f64], m: usize
         if first + size < n {
             panel.apply(level, true, &mut work[first * n + first + size..], n, n - first - size, &mut room);
         }
-        panels.push(panel);
+        if wanted {
+            panels.push(panel);
+        }
     }
     if k < m {
-        r.copy_from_slice(&q[..k * n]);
+        r.copy_from_slice(&q.as_deref().unwrap_or(&own)[..k * n]);
     }
     (1..k).for_each(|i| r[i * n..][..i.min(n)].fill(0.0));
+    let Some(q) = q else { return };
     q.fill(0.0);
     super::eye(q, k);
     for (i, panel) in panels.iter().enumerate().rev() {

@@ -6,7 +6,8 @@
 //! | C   D | | Y | = | E |
 //! ```
 //! The rows of an upper triangle are found from the last to the first. Right-hand sides are independent of each other, so
-//! threads may divide them anywhere.
+//! threads may divide them anywhere. Where a strip begins with zeros, as those of the identity do, no work is done for
+//! them (as in the BLAS: also where the triangle is not finite).
 
 use super::panels::{Panels, SIDES};
 use super::{SMALL, Triangle};
@@ -29,6 +30,14 @@ pub(super) fn triangular_solve(level: Level, b: &mut [f64], a: &[f64], rows: usi
     let (down, across) = if turned { (1, n as isize) } else { (n as isize, 1) };
     // Element `i` of right-hand side `j` is `b[i · step + j · next]`.
     let (step, next) = if how.left { (columns as isize, 1) } else { (1, columns as isize) };
+    // The first row of each strip that is not zero, in the order in which rows are found.
+    let begin = |strip: usize| {
+        let row = |i: usize| if forward { i } else { n - 1 - i };
+        let sides = strip * SIDES..count.min((strip + 1) * SIDES);
+        let some = |&i: &usize| sides.clone().any(|j| b[row(i) * step as usize + j * next as usize] != 0.0);
+        (0..n).find(some).unwrap_or(n)
+    };
+    let begins: Vec<usize> = if count < FEW { vec![0] } else { (0..count.div_ceil(SIDES)).map(begin).collect() };
     let to = Shared(b.as_mut_ptr());
     let block = if count < FEW { SMALL } else { BLOCK };
     for done in (0..n).step_by(block) {
@@ -36,7 +45,12 @@ pub(super) fn triangular_solve(level: Level, b: &mut [f64], a: &[f64], rows: usi
         let first = if forward { done } else { n - done - size };
         let (corner, end) = (first as isize * (down + across), (first + size) as isize);
         let known = if forward { 0 } else { end };
-        let at = |i: isize| to.get().wrapping_offset(i * step);
+        // Strips in which rows are found that are not zero.
+        let begun = |&begin: &usize| begin < done;
+        let low = SIDES * begins.iter().position(begun).unwrap_or(begins.len());
+        let high = begins.iter().rposition(begun).map_or(low, |last| count.min((last + 1) * SIDES));
+        let at = |i: isize| to.get().wrapping_offset(i * step + low as isize * next);
+        let known_sides = high - low;
         // SAFETY: rows that are found and rows that are not have no element in common, and all are there.
         unsafe {
             let c = Strided { at: at(first as isize), row: step, col: next };
@@ -47,10 +61,10 @@ pub(super) fn triangular_solve(level: Level, b: &mut [f64], a: &[f64], rows: usi
             };
             let x = Strided { at: at(known).cast_const(), row: step, col: next };
             match how.left {
-                true => update(level, [size, done, count], Onto::Minus, c, a, x),
+                true => update(level, [size, done, known_sides], Onto::Minus, c, a, x),
                 false => {
                     let (c, a, x) = (c.transposed(), a.transposed(), x.transposed());
-                    update(level, [count, done, size], Onto::Minus, c, x, a)
+                    update(level, [known_sides, done, size], Onto::Minus, c, x, a)
                 }
             }
         }
@@ -58,7 +72,7 @@ pub(super) fn triangular_solve(level: Level, b: &mut [f64], a: &[f64], rows: usi
             // SAFETY: the block and its rows are inside the matrices.
             unsafe {
                 let a = Strided { at: a.as_ptr().offset(corner), row: down, col: across };
-                let x = Strided { at: at(first as isize), row: step, col: next };
+                let x = Strided { at: to.get().offset(first as isize * step), row: step, col: next };
                 substitute(x, a, [size, count], forward, how.unit);
             }
             continue;
@@ -76,6 +90,10 @@ pub(super) fn triangular_solve(level: Level, b: &mut [f64], a: &[f64], rows: usi
         let rows = panels.rows();
         let nanos = (size * size * count / 40) as u64;
         parallel(count.div_ceil(SIDES), nanos, |strip| {
+            if begins[strip] >= done + size {
+                return;
+            }
+            let zero = begins[strip].saturating_sub(done);
             let at = to.get().wrapping_offset(first as isize * step + (strip * SIDES) as isize * next);
             let sides = SIDES.min(count - strip * SIDES);
             with_room(rows * SIDES * size_of::<f64>(), |room| {
@@ -92,8 +110,8 @@ pub(super) fn triangular_solve(level: Level, b: &mut [f64], a: &[f64], rows: usi
                 unsafe { transfer(level, x[own..].as_mut_ptr(), SIDES, there) };
                 let width = sides.next_multiple_of(8);
                 match forward {
-                    true => panels.solve(level, x, SIDES, width),
-                    false => panels.solve_upwards(level, x, SIDES, width),
+                    true => panels.solve(level, x, SIDES, width, zero),
+                    false => panels.solve_upwards(level, x, SIDES, width, zero),
                 }
                 let (from, apart) = (x[own..].as_ptr(), SIDES as isize);
                 let back = match how.left {

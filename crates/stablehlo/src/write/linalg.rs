@@ -26,18 +26,24 @@ pub fn write(t: &Text<'_>, op: &Op, x: &[Val], y: &[Type]) -> Result<Option<Vals
         Op::Cholesky(_) => one(cholesky(t, x[0])),
         Op::TriangularSolve(s) => triangular_solve(t, s, x, y),
         Op::Lu(_) => lu(t, x[0])?,
-        Op::Solve(_) => one(solve(t, x[0], x[1])?),
+        Op::Solve(_) => one(solve(t, &lu(t, x[0])?, x[1])?),
         Op::Det(_) => {
-            let (diagonal, odd) = pivots(t, x[0])?;
+            let (diagonal, odd) = pivots(t, &lu(t, x[0])?)?;
             let p = cx.reduce(Reduction::Prod, diagonal, &[cx.ty(diagonal).rank() - 1]);
             one(cx.select(odd, cx.neg(p), p))
         }
-        Op::Slogdet(_) => {
-            let (diagonal, odd) = pivots(t, x[0])?;
+        Op::Slogdet(s) => {
+            let factors = lu(t, x[0])?;
+            let (diagonal, odd) = pivots(t, &factors)?;
             let last = [cx.ty(diagonal).rank() - 1];
             let sign = cx.reduce(Reduction::Prod, cx.op(Unary::Sign, &[diagonal]), &last);
             let size = cx.reduce_sum(cx.log(cx.abs(diagonal)), &last);
-            Vals::from_slice(&[cx.select(odd, cx.neg(sign), sign), size])
+            let mut all = Vals::from_slice(&[cx.select(odd, cx.neg(sign), sign), size]);
+            if s.inverse {
+                let one = cx.broadcast_to(cx.eye(y[2].dtype, &y[2].shape[last[0]]), &y[2].shape);
+                all.push(cx.matrix_transpose(solve(t, &factors, one)?));
+            }
+            all
         }
         Op::Qr(q) => qr(t, q, x[0], y)?,
         Op::Eigh(e) => eigh(t, e, x[0], y)?,
@@ -193,9 +199,9 @@ fn lu(t: &Text<'_>, a: Val) -> Result<Vals> {
     Ok(Vals::from_slice(&[y[0], exchanges, perm]))
 }
 
-fn solve(t: &Text<'_>, a: Val, b: Val) -> Result<Val> {
+/// With the factors of the matrix.
+fn solve(t: &Text<'_>, y: &[Val], b: Val) -> Result<Val> {
     let cx: &dyn Emit = t;
-    let y = lu(t, a)?;
     t.sound()?;
     let ty = cx.ty(b);
     let rank = ty.rank();
@@ -208,9 +214,8 @@ fn solve(t: &Text<'_>, a: Val, b: Val) -> Result<Val> {
 }
 
 /// The diagonal of `U`, and whether the number of exchanges is odd.
-fn pivots(t: &Text<'_>, a: Val) -> Result<(Val, Val)> {
+fn pivots(t: &Text<'_>, y: &[Val]) -> Result<(Val, Val)> {
     let cx: &dyn Emit = t;
-    let y = lu(t, a)?;
     t.sound()?;
     let ty = cx.ty(y[1]);
     let last = ty.rank() - 1;

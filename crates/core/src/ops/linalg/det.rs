@@ -2,8 +2,10 @@
 //!
 //! ```text
 //! d det = Σ C ∘ dA                  C = ∂det/∂A, the cofactors: right at singular matrices, where inverses are not
-//! d log|det| = Re tr(A⁻¹ dA)        d sign = i sign Im tr(A⁻¹ dA)
+//! d log|det| = Re Σ Z ∘ dA           d sign = i sign Im Σ Z ∘ dA         Z = A⁻ᵀ,  dZ = -Z dAᵀ Z
 //! ```
+//! `slogdet` gives `Z`, too, where it is asked for: one factorisation for the value and all of its derivatives.
+//!
 //! Cofactors up to 3×3 are polynomials. For larger matrices let `B = A + u vᴴ` with constant `u`, `v` that make it
 //! regular where `A` lacks one rank; by the matrix determinant lemma, exactly and for any such `u`, `v`,
 //!
@@ -14,8 +16,8 @@
 //! rows and columns scaled by powers of two: `A = R S C`, `adj(A) = det(R C) C⁻¹ adj(S) R⁻¹`.
 
 use super::super::support::bytes;
-use super::matrix::{Matrix, ONE, complex, lead, matrices, pack, real};
-use super::{TriangularSolve, Turn, batch_leading, batches, ending, lu, one_matrix, size, square};
+use super::matrix::{Matrix, ONE, complex, lead, matrices, pack, pack_matrices, real};
+use super::{TriangularSolve, Turn, batch_leading, batches, ending, exchange, lu, one_matrix, size, solve, square};
 use crate::array::{Array, Scalar};
 use crate::attr::Attrs;
 use crate::dtype::C128;
@@ -32,7 +34,10 @@ pub struct Det;
 
 /// Sign and logarithm of the magnitude of the determinant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Slogdet;
+pub struct Slogdet {
+    /// The transposed inverse, too.
+    pub inverse: bool,
+}
 
 /// The diagonal of `U`, and whether the number of exchanges is odd.
 fn pivots(a: &Matrix) -> (Vec<C128>, bool) {
@@ -110,39 +115,57 @@ impl Primitive for Slogdet {
     }
 
     fn attrs(&self) -> Attrs {
-        Attrs::default()
+        Attrs::default().with_if(self.inverse, "inverse", true)
     }
 
     fn results(&self) -> usize {
-        2
+        if self.inverse { 3 } else { 2 }
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         let sign = infer(self, x)?;
         let log = sign.with_dtype(sign.dtype.real());
-        Ok(vec![sign, log])
+        let n = square(self, &x[0])?;
+        let inverse = self.inverse.then(|| ending(&x[0], x[0].dtype, &[n, n]));
+        Ok([sign, log].into_iter().chain(inverse).collect())
     }
 
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
         let all: Vec<(C128, f64)> = matrices(&x[0]).iter().map(slogdet).collect();
         let sign = pack(all.iter().map(|d| vec![d.0]).collect(), x[0].dtype(), lead(&x[0]))?;
         let log = pack(all.iter().map(|d| vec![d.1.into()]).collect(), x[0].dtype().real(), lead(&x[0]))?;
-        Ok(vec![sign, log])
+        if !self.inverse {
+            return Ok(vec![sign, log]);
+        }
+        let &[.., m, n] = x[0].shape() else { unreachable!("the type rule asks for matrices") };
+        let inverse = |a: &Matrix| solve::solution(a, &Matrix::eye(a.n)).transpose();
+        let all = matrices(&x[0]).iter().map(inverse).collect();
+        Ok(vec![sign, log, pack_matrices(all, &x[0], x[0].dtype(), m, n)?])
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
-        let y = cx.emit().emit((*self).into(), x);
-        let Some(t) = t[0] else { return Ok((y, vec![None; 2])) };
-        let inverse = cx.op(super::Solve, &[x[0], cx.eye_like(x[0])]);
-        let trace = cx.apply1(total(cx.lty(t).rank()), &[cx.matrix_transpose(inverse).into(), t.into()]);
+        let mut y = cx.emit().emit(Slogdet { inverse: true }.into(), x);
+        let mut all = vec![None; self.results()];
+        let (sign, z) = (y[0], y[2]);
+        y.truncate(self.results());
+        let Some(t) = t[0] else { return Ok((y, all)) };
+        let t = cx.lsquare(t);
+        let rank = cx.lty(t).rank();
+        if self.inverse {
+            let turned = cx.apply1(exchange(rank), &[t.into()]);
+            all[2] = Some(cx.lneg(cx.rmm(cx.lmm(z, turned), z)));
+        }
+        let trace = cx.apply1(total(rank), &[z.into(), t.into()]);
         if !cx.ty(x[0]).dtype.is_complex() {
-            return Ok((y, vec![None, Some(trace)]));
+            all[1] = Some(trace);
+            return Ok((y, all));
         }
         let turn = cx.apply1(Unary::Imag, &[trace.into()]);
-        let turn = cx.apply1(crate::ops::Convert { to: cx.ty(y[0]).dtype }, &[turn.into()]);
-        let i = cx.full_like(y[0], Scalar::C(C128::new(0.0, 1.0)));
-        let sign = cx.apply1(Binary::Mul, &[cx.mul(i, y[0]).into(), turn.into()]);
-        Ok((y, vec![Some(sign), Some(cx.apply1(Unary::Real, &[trace.into()]))]))
+        let turn = cx.apply1(crate::ops::Convert { to: cx.ty(sign).dtype }, &[turn.into()]);
+        let i = cx.full_like(sign, Scalar::C(C128::new(0.0, 1.0)));
+        all[0] = Some(cx.apply1(Binary::Mul, &[cx.mul(i, sign).into(), turn.into()]));
+        all[1] = Some(cx.apply1(Unary::Real, &[trace.into()]));
+        Ok((y, all))
     }
 
     fn transpose(&self, _: &dyn Emit, _: &[Arg], _: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
@@ -154,7 +177,9 @@ impl Primitive for Slogdet {
     }
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
-        cost(x, y)
+        let by = if self.inverse { 3.0 } else { 1.0 };
+        let once = cost(x, y);
+        Cost { flops: by * once.flops, ..once }
     }
 }
 
@@ -166,7 +191,7 @@ impl dyn Emit + '_ {
 
     /// Sign (of complex matrices: phase) and logarithm of the magnitude of the determinant: 0 and -inf where it is zero.
     pub fn slogdet(&self, x: Val) -> Vals {
-        self.emit(Slogdet.into(), &[x])
+        self.emit(Slogdet { inverse: false }.into(), &[x])
     }
 
     /// `∂det/∂A`, to which every element has its cofactor.
@@ -319,7 +344,10 @@ impl dyn Emit + '_ {
 }
 
 fn samples(name: &str) -> Vec<Sample> {
-    let of = |a: Array| if name == "det" { Sample::new(Det, vec![a]) } else { Sample::new(Slogdet, vec![a]) };
+    let of = |a: Array| match name {
+        "det" => Sample::new(Det, vec![a]),
+        _ => Sample::new(Slogdet { inverse: false }, vec![a]),
+    };
     let a = [1.0, 2.0, -0.5, 3.0, 0.4, 1.2, -0.7, 1.1, 2.3];
     let two = [[1.0, 0.5, 0.2, 2.0], [0.1, 1.5, -1.0, 0.4]].concat();
     let z = [(0.3, 0.4), (1.0, -0.5), (1.2, 0.3), (-0.4, 0.9)];
@@ -331,7 +359,10 @@ fn samples(name: &str) -> Vec<Sample> {
         of(real(&[4, 4], &four)),
         of(real(&[2, 0, 0], &[])),
     ];
-    if name == "det" {
+    if name == "slogdet" {
+        let with = |a: Array| Sample::new(Slogdet { inverse: true }, vec![a]);
+        all.extend([with(real(&[3, 3], &a)), with(real(&[2, 2, 2], &two)), with(complex(&[2, 2], &z))]);
+    } else {
         // Singular: the last row is the sum of the others.
         let rows: Vec<f64> = four[..12].to_vec();
         let last = (0..4).map(|j| rows[j] + rows[4 + j] + rows[8 + j]);
@@ -342,11 +373,14 @@ fn samples(name: &str) -> Vec<Sample> {
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
-    Ok(if s.name == "det" { Det.into() } else { Slogdet.into() })
+    Ok(match s.name {
+        "det" => Det.into(),
+        _ => Slogdet { inverse: s.attrs.opt("inverse")?.unwrap_or(false) }.into(),
+    })
 }
 
 pub(super) fn entries() -> Vec<Entry> {
     let det = "The determinant; its derivative is right at singular matrices, too.";
-    let slogdet = "Sign (phase) and logarithm of the magnitude of the determinant.";
+    let slogdet = "Sign (phase) and logarithm of the magnitude of the determinant; with A^-T (`inverse`).";
     vec![Entry { name: "det", doc: det, parse, samples }, Entry { name: "slogdet", doc: slogdet, parse, samples }]
 }

@@ -25,7 +25,7 @@ pub struct Solve;
 const LOWER: TriangularSolve = TriangularSolve { left: true, lower: true, unit: true, turn: super::Turn::None };
 const UPPER: TriangularSolve = TriangularSolve { left: true, lower: false, unit: false, turn: super::Turn::None };
 
-fn solution(a: &Matrix, b: &Matrix) -> Matrix {
+pub(super) fn solution(a: &Matrix, b: &Matrix) -> Matrix {
     let (packed, _, perm) = lu::factor(a);
     let b = Matrix::new(b.m, b.n, |i, j| b[(perm[i], j)]);
     UPPER.solve(&packed, &LOWER.solve(&packed, &b))

@@ -1,13 +1,14 @@
 //! Decompositions with a spectrum. Vectors are turned so that their anchor is real and positive.
 //!
 //! Those of real matrices are ours: [`symmetric`] ones in [`tridiagonal`] form, for [`singular`] values in [`bidiagonal`]
-//! form, then by rotations ([`iteration`], [`chase`]) or by halves ([`conquer`]). Complex matrices, and eigenvalues of matrices
-//! that are not symmetric, are faer's.
+//! form, then by rotations ([`iteration`], [`chase`]), singular values alone by [`quotients`], or by halves ([`conquer`]).
+//! Complex matrices, and eigenvalues of matrices that are not symmetric, are faer's.
 
 mod bidiagonal;
 mod chase;
 mod conquer;
 mod iteration;
+pub(super) mod quotients;
 mod rows;
 mod secular;
 pub(super) mod singular;

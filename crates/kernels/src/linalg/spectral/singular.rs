@@ -6,6 +6,7 @@ use super::super::{Shape, qr};
 use super::bidiagonal::Bidiagonal;
 use super::chase;
 use super::conquer::bidiagonal::conquer;
+use super::quotients;
 use super::rows::padded;
 use super::scaled;
 use crate::gemm::{Lines, Onto, Strided, update};
@@ -63,12 +64,15 @@ fn tall(
     [m, n]: [usize; 2],
 ) -> bool {
     let p = vectors.as_ref().map_or(n, |v| v.2);
-    let (mut q, mut r) = (vec![0.0; m * p], vec![0.0; p * n]);
-    qr::qr(level, &mut q, &mut r, a, m, n, p);
-    let Some((u, v, _)) = vectors else { return square(level, s, None, &r, n) };
+    let mut r = vec![0.0; p * n];
+    let Some((u, v, _)) = vectors else {
+        qr::qr(level, None, &mut r, a, m, n, p);
+        return square(level, s, None, &r, n);
+    };
+    qr::qr(level, Some(&mut *u), &mut r, a, m, n, p);
     let mut own = vec![0.0; n * n];
     let done = square(level, s, Some((&mut own, v)), &r[..n * n], n);
-    u.copy_from_slice(&q);
+    let q = u.to_vec();
     let rows = |x: &[f64], step: usize| Strided { at: x.as_ptr(), row: step as isize, col: 1 };
     let to = Strided { at: u.as_mut_ptr(), row: p as isize, col: 1 };
     // SAFETY: the first n columns of m rows exist in both.
@@ -85,7 +89,7 @@ fn square(level: Level, s: &mut [f64], vectors: Option<(&mut [f64], &mut [f64])>
     drop(rows);
     // B is lower bidiagonal: its transpose is solved.
     let done = match vectors {
-        None => chase::diagonalise(level, &mut b.d, &mut b.e, None),
+        None => quotients::values(&mut b.d, &b.e) || chase::diagonalise(level, &mut b.d, &mut b.e, None),
         Some((u, v)) => {
             let Some(own) = conquer(level, &mut b.d, &mut b.e) else { return false };
             for (to, from) in [(&mut *u, &own.right), (&mut *v, &own.left)] {

@@ -1,7 +1,7 @@
 //! Spectra: vectors are orthogonal, and take matrices apart, whatever these are.
 
 use super::*;
-use crate::linalg::spectral::{singular, symmetric};
+use crate::linalg::spectral::{quotients, singular, symmetric};
 
 /// Values and vectors of a symmetric matrix, the same at every level and with two threads.
 fn decomposed(name: &str, a: &[f64], n: usize) -> (Vec<f64>, Vec<f64>) {
@@ -74,8 +74,11 @@ fn taken_apart(name: &str, a: &[f64], m: usize, n: usize, full: bool) {
         let apart = error(&one, &x, 1.0) / (1 + m.max(n)) as f64;
         assert!(apart <= 8.0, "{name} {m} x {n}: vectors are orthonormal but for {apart}");
     }
-    let mut alone = vec![0.0; k];
-    assert!(singular::svd(Level::chosen(), &mut alone, None, a, Shape { m, n, p, q }), "{name} {m} x {n}");
+    let alone = at_every_level(|level| {
+        let mut alone = vec![0.0; k];
+        assert!(singular::svd(level, &mut alone, None, a, Shape { m, n, p, q }), "{name} {m} x {n}");
+        alone
+    });
     let most = alone.iter().zip(&s).fold(0.0, |most: f64, (x, y)| most.max((x / unit - y).abs()));
     assert!(most <= 2.0 * f64::EPSILON * size, "{name} {m} x {n}: values alone miss {most}");
 }
@@ -204,6 +207,30 @@ fn singular_values_beside_faer() {
         assert!(large::svd(&mut other, None, &a, shape));
         let miss = error(&ours, &other, norm(&other)) / m.max(n) as f64;
         assert!(miss <= 1.0, "{m} x {n}: {miss}");
+    }
+}
+
+/// Those of bidiagonal matrices have as many digits as there are, however small: their product is that of the diagonal.
+#[test]
+fn small_singular_values_of_bidiagonal_matrices() {
+    let mut random = Random(34);
+    for n in [1, 2, 3, 10, 40, 128] {
+        for kind in 0..6 {
+            let power = |i: usize| 2f64.powi(-((i % 60) as i32));
+            let d: Vec<f64> = (0..n)
+                .map(|i| [power(i), power(n - i), 1.0, 1e-3, random.float(), power(7 * i)][kind])
+                .map(|x| if x == 0.0 { 1.0 } else { x })
+                .collect();
+            let e: Vec<f64> = (0..n).map(|i| [power(i), 1.0, 1.0, 1.0, random.float(), power(3 * i)][kind]).collect();
+            let mut s = d.clone();
+            assert!(quotients::values(&mut s, &e), "{n} {kind}");
+            let logarithm = |x: &[f64]| x.iter().map(|x| x.abs().ln()).sum::<f64>();
+            let miss = (logarithm(&s) - logarithm(&d)).abs() / (1 + n * n) as f64;
+            assert!(miss <= 4.0 * f64::EPSILON, "{n} {kind}: {miss}");
+            let squares = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
+            let (all, found) = (squares(&d) + squares(&e[..n - 1]), squares(&s));
+            assert!((found - all).abs() <= 4.0 * n as f64 * f64::EPSILON * all, "{n} {kind}: {found} {all}");
+        }
     }
 }
 

@@ -1,0 +1,196 @@
+//! Singular values of bidiagonal matrices without vectors, by quotients and differences with shifts (Fernando and Parlett).
+//!
+//! ```text
+//! B Bᵀ = tridiagonal:   qᵢ + eᵢ on the diagonal,   qᵢ₊₁ eᵢ the square of what is beside it
+//! x = q₀ - τ;   q'ᵢ = x + eᵢ,   t = qᵢ₊₁ / q'ᵢ,   e'ᵢ = eᵢ t,   x <- x t - τ        of B Bᵀ - τ
+//! ```
+//! Nothing but the shift is subtracted, so small values keep their digits, and there is one quotient for each element where
+//! rotations have two roots. With a shift above the least eigenvalue an `x` becomes negative, and the step is repeated with
+//! less. Each quotient waits for the one before, so two steps without a shift follow on the heels of each one with a shift, a
+//! row behind: they take no time of their own, and where the last `q` is all but nothing each makes the `e` above it so, too.
+//!
+//! Eigenvalues are at least the sum of the shifts: what is nothing beside that is dropped, beside the diagonal. The last `e`
+//! of a block is what dropping left there; the next step takes it in.
+
+use crate::simd::widest;
+
+/// Steps for each value, on average, before it is given up.
+const PATIENCE: usize = 30;
+/// What is dropped, beside the sum of the shifts.
+const NOTHING: f64 = f64::EPSILON / 4.0;
+/// Shifts are less than what is found by this part.
+const LESS: f64 = 1.0 - 4.0 * f64::EPSILON;
+/// Rows that are looked at for a shift.
+const DEPTH: usize = 4;
+/// Steps without a shift that follow one with a shift, each a row behind.
+const BEHIND: usize = 2;
+
+/// Rows from which shifts were subtracted.
+struct Block {
+    begin: usize,
+    end: usize,
+    /// Their sum.
+    shift: f64,
+    /// The least `x` of the last step, which no eigenvalue of all rows is above; and of all rows but the last.
+    least: f64,
+    rest: f64,
+}
+
+/// Replaces `d` by the singular values, in no order; `e` (of which one less is used) is beside it; `false`: no convergence,
+/// and `d` is as it was. Squares of both are in range.
+pub(in crate::linalg) fn values(d: &mut [f64], e: &[f64]) -> bool {
+    widest(
+        #[inline(always)]
+        || iterate(d, e),
+    )
+}
+
+#[inline(always)]
+fn iterate(d: &mut [f64], e: &[f64]) -> bool {
+    let n = d.len();
+    let mut q: Vec<f64> = d.iter().map(|x| x * x).collect();
+    let mut e: Vec<f64> = e[..n - 1].iter().map(|x| x * x).chain([0.0]).collect();
+    // What lies at the wrong end would move through all of it.
+    if q[0] < q[n - 1] {
+        q.reverse();
+        e[..n - 1].reverse();
+    }
+    let (mut next_q, mut next_e, mut found) = (vec![0.0; n + BEHIND], vec![0.0; n + BEHIND], vec![0.0; n]);
+    let unknown = f64::INFINITY;
+    let mut blocks = vec![Block { begin: 0, end: n, shift: 0.0, least: unknown, rest: unknown }];
+    let mut left = PATIENCE * n;
+    while let Some(mut b) = blocks.pop() {
+        while b.end - b.begin > 2 {
+            let last = b.end - 1;
+            let bound = (NOTHING * b.shift) * (NOTHING * b.shift);
+            if q[last] * e[last - 1] <= bound {
+                found[last] = b.shift + (q[last] + e[last]);
+                b = Block { end: last, least: b.rest, ..b };
+                continue;
+            }
+            if let Some(at) = (b.begin..last - 1).rev().find(|&k| q[k + 1] * e[k] <= bound) {
+                blocks.push(Block { end: at + 1, least: unknown, rest: unknown, ..b });
+                b.begin = at + 1;
+                continue;
+            }
+            let rows = b.begin..b.end;
+            let (q, e) = (&mut q[rows.clone()], &mut e[rows]);
+            let (next_q, next_e) = (&mut next_q[..q.len() + BEHIND], &mut next_e[..q.len() + BEHIND]);
+            let mut tau = shift(q, e, b.least);
+            (b.rest, b.least) = loop {
+                if left == 0 {
+                    return false;
+                }
+                left -= 1;
+                let [x, end, rest, last] = steps(q, e, tau, next_q, next_e);
+                if x >= 0.0 && end >= 0.0 && last >= 0.0 {
+                    break (rest, if rest < last { rest } else { last });
+                }
+                // If the last alone is negative, it says by how much the shift is too large.
+                tau = match x > 0.0 && tau + end > 0.0 {
+                    true => (tau + end) * LESS,
+                    false if tau > 1e-3 * b.least.min(q[q.len() - 1]) => 0.25 * tau,
+                    false => 0.0,
+                };
+            };
+            q.copy_from_slice(&next_q[BEHIND..]);
+            e.copy_from_slice(&next_e[BEHIND..]);
+            b.shift += tau;
+        }
+        let last = b.end - 1;
+        if last == b.begin {
+            found[last] = b.shift + (q[last] + e[last]);
+            continue;
+        }
+        let (large, small) = pair([q[last - 1], q[last]], [e[last - 1], e[last]]);
+        (found[last - 1], found[last]) = (b.shift + large, b.shift + small);
+    }
+    d.iter_mut().zip(found).for_each(|(d, x)| *d = x.sqrt());
+    true
+}
+
+/// A row of a step.
+#[inline(always)]
+fn row(x: &mut f64, tau: f64, e: f64, q: f64) -> (f64, f64) {
+    let sum = *x + e;
+    let t = q / sum;
+    *x = x.mul_add(t, -tau);
+    (sum, e * t)
+}
+
+/// A step with a shift, and two without, of at least three rows: the least `x` but the last, and that, of the first step
+/// and of the last one.
+#[inline(always)]
+fn steps(q: &[f64], e: &[f64], tau: f64, next_q: &mut [f64], next_e: &mut [f64]) -> [f64; 4] {
+    let last = q.len() - 1;
+    // Those behind begin with rows that are made up: after that of 1 and 0 comes the first.
+    let (mut x, mut y, mut z) = (q[0] - tau, 1.0, 1.0);
+    let (mut e_y, mut e_z) = (0.0, 0.0);
+    let (mut least, mut rest) = (f64::INFINITY, f64::INFINITY);
+    let rows = q[1..].iter().zip(e).zip(next_q.iter_mut().zip(next_e.iter_mut()));
+    for (i, ((&q, &e), (next_q, next_e))) in rows.enumerate() {
+        least = if x < least { x } else { least };
+        rest = if z < rest && i >= BEHIND { z } else { rest };
+        let (q_y, e_x) = row(&mut x, tau, e, q);
+        let (q_z, e_y_next) = row(&mut y, 0.0, e_y, q_y);
+        (*next_q, *next_e) = row(&mut z, 0.0, e_z, q_z);
+        (e_y, e_z) = (e_x, e_y_next);
+    }
+    let end = x + e[last];
+    let (q_z, e_y) = row(&mut y, 0.0, e_y, end);
+    rest = if z < rest { z } else { rest };
+    (next_q[last], next_e[last]) = row(&mut z, 0.0, e_z, q_z);
+    rest = if z < rest { z } else { rest };
+    (next_q[last + 1], next_e[last + 1]) = row(&mut z, 0.0, e_y, y);
+    (next_q[last + 2], next_e[last + 2]) = (z, 0.0);
+    [least, end, rest, z]
+}
+
+/// A shift that is hardly above the least eigenvalue, of which one is known that is not below it.
+///
+/// That is where `f(s) = (s₀ - s) - b² / p(s)` vanishes, with the last element of the diagonal `s₀`, `b` beside it, and the
+/// last pivot `p` of the rest less `s`: `f` is concave, so the line between two places is below it.
+#[inline(always)]
+fn shift(q: &[f64], e: &[f64], least: f64) -> f64 {
+    let last = q.len() - 1;
+    let (high, off) = (q[last] + e[last], q[last] * e[last - 1]);
+    let p = pivot(q, e, high);
+    if p > 0.0 {
+        let low = (high - off / p).max(0.0);
+        let (f_low, f_high) = (high - low - off / pivot(q, e, low), -off / p);
+        let root = low + (high - low) * (f_low / (f_low - f_high));
+        if root > 0.0 {
+            return if root < least { root * LESS } else { least * LESS };
+        }
+    }
+    if least < f64::INFINITY { 0.75 * least } else { 0.0 }
+}
+
+/// The last pivot of all rows but the last one, less `s`, from a few of them; not positive if any is not.
+#[inline(always)]
+fn pivot(q: &[f64], e: &[f64], s: f64) -> f64 {
+    let last = q.len() - 1;
+    let mut k = last - last.min(DEPTH);
+    let mut p = q[k] + e[k] - s;
+    if k > 0 {
+        p -= q[k].min(e[k - 1]);
+    }
+    while k + 1 < last && p > 0.0 {
+        k += 1;
+        p = q[k] + e[k] - s - q[k] * (e[k - 1] / p);
+    }
+    p
+}
+
+/// The eigenvalues of two rows.
+#[inline(always)]
+fn pair(q: [f64; 2], e: [f64; 2]) -> (f64, f64) {
+    let sum = (q[0] + e[0]) + (q[1] + e[1]);
+    if sum == 0.0 {
+        return (0.0, 0.0);
+    }
+    let gap = ((q[0] - q[1]) + (e[0] - e[1])) / sum;
+    let off = (q[1] / sum) * (e[0] / sum);
+    let large = 0.5 * (sum + sum * gap.mul_add(gap, 4.0 * off).sqrt());
+    (large, q[0] * ((q[1] + e[1]) / large) + e[0] * (e[1] / large))
+}
