@@ -7,7 +7,7 @@
 //! ```
 //! The rows of an upper triangle are found from the last to the first. Right-hand sides are independent of each other, so
 //! threads may divide them anywhere. Where a strip begins with zeros, as those of the identity do, no work is done for
-//! them (as in the BLAS: also where the triangle is not finite).
+//! them, unless they would become NaN.
 
 use super::panels::{Panels, SIDES};
 use super::{SMALL, Triangle};
@@ -37,7 +37,11 @@ pub(super) fn triangular_solve(level: Level, b: &mut [f64], a: &[f64], rows: usi
         let some = |&i: &usize| sides.clone().any(|j| b[row(i) * step as usize + j * next as usize] != 0.0);
         (0..n).find(some).unwrap_or(n)
     };
-    let begins: Vec<usize> = if count < FEW { vec![0] } else { (0..count.div_ceil(SIDES)).map(begin).collect() };
+    let mut begins: Vec<usize> = if count < FEW { vec![0] } else { (0..count.div_ceil(SIDES)).map(begin).collect() };
+    let divides = || how.unit || (0..n).all(|i| a[i * (n + 1)] != 0.0);
+    if begins.iter().any(|&begin| begin > 0) && !(divides() && a.iter().all(|x| x.is_finite())) {
+        begins.fill(0);
+    }
     let to = Shared(b.as_mut_ptr());
     let block = if count < FEW { SMALL } else { BLOCK };
     for done in (0..n).step_by(block) {

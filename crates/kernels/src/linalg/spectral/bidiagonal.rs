@@ -15,8 +15,14 @@ use crate::gemm::{Onto, Strided, update};
 use crate::simd::Level;
 use crate::vector::V;
 
-/// Columns of a panel.
-const PANEL: usize = 32;
+/// Columns of a panel: of a small matrix few, as what a product costs at least is less there than sums over what is known.
+fn columns(n: usize) -> usize {
+    match n {
+        0..=64 => 8,
+        65..=160 => 16,
+        _ => 32,
+    }
+}
 
 /// A bidiagonal matrix, and the reflections that lead to it.
 pub(super) struct Bidiagonal {
@@ -24,7 +30,7 @@ pub(super) struct Bidiagonal {
     pub d: Vec<f64>,
     /// What is below it: one less, and a zero.
     pub e: Vec<f64>,
-    /// Panel `p` changes rows from `p · PANEL + 1` on, or columns from `p · PANEL` on.
+    /// Panel `p` changes rows from `p · columns(n) + 1` on, or columns from `p · columns(n)` on.
     left: Vec<Panel>,
     right: Vec<Panel>,
 }
@@ -33,8 +39,9 @@ impl Bidiagonal {
     /// Of `a`: `n` rows [`padded`] with zeros, and one more.
     pub(super) fn of(level: Level, a: &mut [f64], n: usize, vectors: bool) -> Bidiagonal {
         let mut b = Bidiagonal { d: vec![0.0; n], e: vec![0.0; n], left: Vec::new(), right: Vec::new() };
-        for first in (0..n).step_by(PANEL) {
-            b.panel(level, a, first, PANEL.min(n - first), vectors);
+        let most = columns(n);
+        for first in (0..n).step_by(most) {
+            b.panel(level, a, first, most.min(n - first), vectors);
         }
         b
     }
@@ -78,20 +85,20 @@ impl Bidiagonal {
 
     /// `U X` in place of `X`: n rows of `columns` elements.
     pub(super) fn apply_left(&self, level: Level, x: &mut [f64], columns: usize) {
-        apply(level, &self.left, 1, x, columns);
+        self.apply(level, &self.left, 1, x, columns);
     }
 
     /// `V X` in place of `X`.
     pub(super) fn apply_right(&self, level: Level, x: &mut [f64], columns: usize) {
-        apply(level, &self.right, 0, x, columns);
+        self.apply(level, &self.right, 0, x, columns);
     }
-}
 
-fn apply(level: Level, panels: &[Panel], first: usize, x: &mut [f64], columns: usize) {
-    let mut room = Vec::new();
-    for (p, panel) in panels.iter().enumerate().rev() {
-        let from = (p * PANEL + first) * columns;
-        panel.apply(level, false, &mut x[from..], columns, columns, &mut room);
+    fn apply(&self, level: Level, panels: &[Panel], first: usize, x: &mut [f64], count: usize) {
+        let mut room = Vec::new();
+        for (p, panel) in panels.iter().enumerate().rev() {
+            let from = (p * columns(self.d.len()) + first) * count;
+            panel.apply(level, false, &mut x[from..], count, count, &mut room);
+        }
     }
 }
 

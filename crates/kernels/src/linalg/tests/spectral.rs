@@ -218,10 +218,11 @@ fn small_singular_values_of_bidiagonal_matrices() {
         for kind in 0..6 {
             let power = |i: usize| 2f64.powi(-((i % 60) as i32));
             let d: Vec<f64> = (0..n)
-                .map(|i| [power(i), power(n - i), 1.0, 1e-3, random.float(), power(7 * i)][kind])
+                .map(|i| [power(i), power(n - i), 1.0, 0.5, random.float(), power(7 * i)][kind])
                 .map(|x| if x == 0.0 { 1.0 } else { x })
                 .collect();
-            let e: Vec<f64> = (0..n).map(|i| [power(i), 1.0, 1.0, 1.0, random.float(), power(3 * i)][kind]).collect();
+            let e: Vec<f64> =
+                (0..n).map(|i| [power(i), power(n - i), 1.0, 1.0, random.float(), power(3 * i)][kind]).collect();
             let mut s = d.clone();
             assert!(quotients::values(&mut s, &e), "{n} {kind}");
             let logarithm = |x: &[f64]| x.iter().map(|x| x.abs().ln()).sum::<f64>();
