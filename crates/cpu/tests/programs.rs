@@ -184,7 +184,7 @@ fn results_that_nobody_reads() {
 #[test]
 fn systems_with_right_hand_sides_that_are_the_same() {
     for (n, dtype) in [(5, DType::F64), (40, DType::F64), (300, DType::F64), (40, DType::F32), (20, DType::C128)] {
-        let at = |e: usize| if e % (n + 1) == 0 { 2.0 } else { 1.0 / (e + n) as f64 };
+        let at = |e: usize| if e.is_multiple_of(n + 1) { 2.0 } else { 1.0 / (e + n) as f64 };
         let a: Vec<f64> = (0..n * n).map(at).collect();
         let a = if dtype.is_complex() { Wide::C(a.into_iter().map(Into::into).collect()) } else { Wide::F(a) };
         let (a, b) = (a.narrow(dtype, [n, n]).unwrap(), numbers(dtype, &[n], 8));
