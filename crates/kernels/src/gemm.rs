@@ -159,10 +159,10 @@ macro_rules! through_blocks {
     ($($t:ty)*) => {$(
         impl Gemm for $t {
             fn product(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>) {
-                at_level(Level::chosen(), c, a, b, [0; 2]);
+                at_level(Level::chosen(), 1, c, a, b, [0; 2]);
             }
             fn products(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>, steps: [isize; 2]) {
-                at_level(Level::chosen(), c, a, b, steps);
+                at_level(Level::chosen(), c.len() / (a.rows * b.cols).max(1), c, a, b, steps);
             }
         }
     )*};
@@ -170,12 +170,10 @@ macro_rules! through_blocks {
 
 through_blocks!(f32 f64 Complex<f32> Complex<f64>);
 
-/// As [`Gemm::products`], with the vectors of a level.
-fn at_level<T: blocks::Parts>(level: Level, c: &mut [T], a: Matrix<T>, b: Matrix<T>, steps: [isize; 2]) {
+/// As [`Gemm::products`], of so many, with the vectors of a level. To find how many would take a third of a small one's time.
+fn at_level<T: blocks::Parts>(level: Level, count: usize, c: &mut [T], a: Matrix<T>, b: Matrix<T>, steps: [isize; 2]) {
     let (m, k, n) = (a.rows, a.cols, b.cols);
-    let size = m * n;
-    assert!(k == b.rows && k > 0 && size > 0 && c.len().is_multiple_of(size), "sizes of products");
-    let count = c.len() / size;
+    assert!(k == b.rows && k > 0 && m * n > 0 && c.len() == count * (m * n), "sizes of products");
     let strided = |x: Matrix<T>| Strided { at: x.pointer(), row: x.row_stride, col: x.col_stride };
     let operands = [strided(a), strided(b)];
     let c = Strided { at: c.as_mut_ptr(), row: n as isize, col: 1 };

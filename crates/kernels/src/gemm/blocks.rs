@@ -30,12 +30,18 @@ const FEW_VECTORS: usize = 16;
 /// Bytes of B that stay in the first cache as they lie.
 const NEAR: usize = 1 << 15;
 
-/// Rows and vectors of C that are one chunk of work for a thread: few operands are packed twice.
+/// Rows and vectors of C that are one chunk of work for a thread, which packs its operands alone.
 const CHUNK: [usize; 2] = [256, 10 * VECTORS];
 /// The same where that would leave few chunks, and rows are read as they lie.
-const SMALL_CHUNK: [usize; 2] = [64, 16];
+const SMALL_CHUNK: [usize; 2] = [32, 16];
 /// Chunks that are enough for every thread to have one when another ends.
 const ENOUGH: usize = 8;
+/// Nanoseconds from which on all threads share packed blocks of B: before, what they wait for takes as long.
+const COMMON: u64 = 500_000;
+/// Bytes of C up to which they do: more would leave the caches between two blocks of `k`.
+const COMMON_BYTES: usize = 4 << 20;
+/// Steps of `k` of such a block that are packed as one chunk of work.
+const COMMON_STEPS: usize = 32;
 
 /// A number made of floats with micro-kernels: one, or two.
 pub(super) trait Parts: Number {
@@ -164,6 +170,18 @@ struct Product<E: Parts> {
     b: Strided<*const E>,
 }
 
+/// A product whose parts several threads compute.
+struct Everywhere<'a, E: Parts>(&'a Product<E>);
+
+impl<'a, E: Parts> Everywhere<'a, E> {
+    fn get(&self) -> &'a Product<E> {
+        self.0
+    }
+}
+
+// SAFETY: its pointers are numbers; whoever reads or writes through them says why that is sound.
+unsafe impl<E: Parts> Sync for Everywhere<'_, E> {}
+
 /// `n / unit`, rounded up, for a power of two: divisions would take as long as a small product.
 fn ceil(n: usize, unit: usize) -> usize {
     debug_assert!(unit.is_power_of_two());
@@ -208,7 +226,14 @@ impl<E: Parts> Product<E> {
             return unsafe { self.on_one_thread() };
         }
         let mut chunk = [CHUNK[0], CHUNK[1] * lanes];
-        if m.div_ceil(chunk[0]) * n.div_ceil(chunk[1]) < ENOUGH {
+        let few = m.div_ceil(chunk[0]) * n.div_ceil(chunk[1]) < ENOUGH;
+        // Chunks would be few, or those below each other pack the same columns.
+        let again = m > CHUNK[0] || (m == CHUNK[0] && few);
+        if again && nanos >= COMMON && m * n * size_of::<E>() <= COMMON_BYTES && self.packs_b() {
+            // SAFETY: as stated.
+            return unsafe { self.in_common(nanos) };
+        }
+        if few {
             chunk = [SMALL_CHUNK[0], SMALL_CHUNK[1] * lanes];
         }
         // Evenly cut, in whole panels.
@@ -225,6 +250,48 @@ impl<E: Parts> Product<E> {
             let b = Strided { at: pb.get().cast_const().wrapping_offset(j * b.col), row: b.row, col: b.col };
             // SAFETY: these rows and columns exist, and no two pieces have an element of C in common.
             unsafe { Product { level, kernels, sizes, onto, right, c, a, b }.on_one_thread() }
+        });
+    }
+
+    /// On several threads, which pack each block of B together, the next one while they use one, and each the rows of A that
+    /// it takes.
+    ///
+    /// # Safety
+    /// As [`products`].
+    unsafe fn in_common(&self, nanos: u64) {
+        let [m, k, n] = self.sizes;
+        let (lanes, rows) = (self.kernels.lanes / E::PARTS, self.kernels.rows / E::PARTS);
+        let (wide, pack_a) = (self.width(true) * lanes, self.packs_a());
+        let high = even(m, (m / ENOUGH).min(HIGH * rows), rows);
+        let depth = k.min(DEPTH);
+        let blocks = |block: usize| {
+            let (p, j) = (block % k.div_ceil(DEPTH) * DEPTH, block / k.div_ceil(DEPTH) * wide);
+            (p..k.min(p + DEPTH), j..n.min(j + wide))
+        };
+        let count = k.div_ceil(DEPTH) * n.div_ceil(wide);
+        let for_a = if pack_a { high * depth * size_of::<E>() } else { 0 };
+        with_room(2 * wide * depth * size_of::<E>(), |room| {
+            let (x, room) = (Everywhere(self), Shared(room.cast::<E>()));
+            for step in 0..=count {
+                let bands = if step > 0 { m.div_ceil(high) } else { 0 };
+                let parts = if step < count { ceil(blocks(step).0.len(), COMMON_STEPS) } else { 0 };
+                parallel(bands + parts, nanos, |piece| {
+                    let (x, block) = (x.get(), if piece < bands { step - 1 } else { step });
+                    let (steps, columns) = blocks(block);
+                    let room_b = room.get().wrapping_add(block % 2 * wide * depth);
+                    if piece >= bands {
+                        let from = (piece - bands) * COMMON_STEPS;
+                        let part = from..steps.len().min(from + COMMON_STEPS);
+                        // SAFETY: these steps and columns exist, and there is room for two blocks; nobody reads this one.
+                        return unsafe { x.pack_columns(room_b, columns, steps, part) };
+                    }
+                    let band = piece * high..m.min((piece + 1) * high);
+                    // SAFETY: these rows exist, no two pieces have one in common, and the block of B was packed before.
+                    with_room(for_a, |room| unsafe {
+                        x.band(band, columns, steps, pack_a.then_some(room.cast()), Some(room_b));
+                    });
+                });
+            }
         });
     }
 
@@ -299,14 +366,9 @@ impl<E: Parts> Product<E> {
         });
     }
 
-    /// Blocks of any operands.
-    ///
-    /// # Safety
-    /// As [`products`].
-    unsafe fn blocks(&self) {
+    /// Whether to pack B pays.
+    fn packs_b(&self) -> bool {
         let [m, k, n] = self.sizes;
-        let (lanes, rows) = (self.kernels.lanes / E::PARTS, self.kernels.rows / E::PARTS);
-        let (vectors, tiles) = (ceil(n, lanes), ceil(m, rows));
         let near = k.min(DEPTH) * n * size_of::<E>() <= NEAR;
         // Rows whole pages apart are in each other's way in the cache.
         let paged = self.b.row != 0 && (self.b.row.unsigned_abs() * size_of::<E>()).is_multiple_of(PAGE);
@@ -315,9 +377,29 @@ impl<E: Parts> Product<E> {
             (_, true) => 2 * FEW_ROWS,
             _ => FEW_ROWS,
         };
-        let pack_b = self.b.col != 1 || tiles > few;
-        let pack_a = vectors > FEW_VECTORS;
-        let wide = if pack_b && vectors > WIDE { even(vectors, WIDE, VECTORS) } else { vectors };
+        self.b.col != 1 || ceil(m, self.kernels.rows / E::PARTS) > few
+    }
+
+    /// Whether to pack A pays.
+    fn packs_a(&self) -> bool {
+        ceil(self.sizes[2], self.kernels.lanes / E::PARTS) > FEW_VECTORS
+    }
+
+    /// Vectors of C in a block, if its columns of B are packed.
+    fn width(&self, packed: bool) -> usize {
+        let vectors = ceil(self.sizes[2], self.kernels.lanes / E::PARTS);
+        if packed && vectors > WIDE { even(vectors, WIDE, VECTORS) } else { vectors }
+    }
+
+    /// Blocks of any operands.
+    ///
+    /// # Safety
+    /// As [`products`].
+    unsafe fn blocks(&self) {
+        let [m, k, _] = self.sizes;
+        let (lanes, rows) = (self.kernels.lanes / E::PARTS, self.kernels.rows / E::PARTS);
+        let (pack_a, pack_b, tiles) = (self.packs_a(), self.packs_b(), ceil(m, rows));
+        let wide = self.width(pack_b);
         let high = if pack_a { tiles.min(HIGH) } else { tiles };
         let depth = k.min(DEPTH);
         let for_b = if pack_b { wide * lanes * depth } else { 0 };
@@ -341,44 +423,75 @@ impl<E: Parts> Product<E> {
     /// As [`products`]; the rooms are for a block each.
     unsafe fn each_block(&self, [high, wide]: [usize; 2], room_a: Option<*mut E>, room_b: Option<*mut E>) {
         let [m, k, n] = self.sizes;
-        let (lanes, rows) = (self.kernels.lanes / E::PARTS, self.kernels.rows / E::PARTS);
-        for p in (0..k).step_by(DEPTH) {
-            let depth = DEPTH.min(k - p);
+        for steps in parts(0, k, DEPTH) {
             for columns in parts(0, n, wide) {
                 if let Some(room) = room_b {
-                    let from = self.b.at.wrapping_offset(p as isize * self.b.row + columns.start as isize * self.b.col);
-                    let lines = Lines { from, lane: self.b.col, step: self.b.row, count: columns.len(), depth };
-                    let panels = panels(ceil(columns.len(), lanes)).map(|(v, many)| (v * lanes, many * lanes));
                     // SAFETY: these columns exist, and the room is for a block.
-                    unsafe { self.pack(room, lines, panels) };
+                    unsafe { self.pack_columns(room, columns.clone(), steps.clone(), 0..steps.len()) };
                 }
-                for block in parts(0, m, high) {
-                    let first = block.start;
-                    if let Some(room) = room_a {
-                        let from = self.a.at.wrapping_offset(first as isize * self.a.row + p as isize * self.a.col);
-                        let lines = Lines { from, lane: self.a.row, step: self.a.col, count: block.len(), depth };
-                        let panels = parts(0, block.len(), rows).map(|part| (part.start, rows));
-                        // SAFETY: these rows exist, and the room is for a block.
-                        unsafe { self.pack(room, lines, panels) };
-                    }
-                    for part in parts(first, block.end, rows) {
-                        let a = room_a.map(|room| room.wrapping_add((part.start - first) * depth).cast_const());
-                        // SAFETY: these rows, columns and steps exist, as they lie or packed.
-                        unsafe { self.tiles(part, columns.clone(), p..p + depth, a, room_b) };
-                    }
+                for band in parts(0, m, high) {
+                    // SAFETY: these rows and columns exist, as they lie or packed, and the room is for a block.
+                    unsafe { self.band(band, columns.clone(), steps.clone(), room_a, room_b) };
                 }
             }
         }
     }
 
-    /// Packs lines in panels, from these on and so wide. Where lines are adjacent, all of them a few steps at a time: memory
-    /// is read in the order in which it lies.
+    /// Packs a part of these steps of columns of B.
+    ///
+    /// # Safety
+    /// They exist, and there is room for all the steps.
+    unsafe fn pack_columns(&self, room: *mut E, columns: Range<usize>, steps: Range<usize>, part: Range<usize>) {
+        let lanes = self.kernels.lanes / E::PARTS;
+        let from = self.b.at.wrapping_offset(steps.start as isize * self.b.row + columns.start as isize * self.b.col);
+        let lines = Lines { from, lane: self.b.col, step: self.b.row, count: columns.len(), depth: steps.len() };
+        let panels = panels(ceil(columns.len(), lanes)).map(|(v, many)| (v * lanes, many * lanes));
+        // SAFETY: as stated.
+        unsafe { self.pack(room, lines, part, panels) };
+    }
+
+    /// A band of rows of C, for a block of B as it lies or packed; A is packed if there is room for it.
+    ///
+    /// # Safety
+    /// As [`products`]; what is packed has these steps and columns.
+    unsafe fn band(
+        &self,
+        band: Range<usize>,
+        columns: Range<usize>,
+        steps: Range<usize>,
+        room_a: Option<*mut E>,
+        b: Option<*mut E>,
+    ) {
+        let rows = self.kernels.rows / E::PARTS;
+        let (first, depth) = (band.start, steps.len());
+        if let Some(room) = room_a {
+            let from = self.a.at.wrapping_offset(first as isize * self.a.row + steps.start as isize * self.a.col);
+            let lines = Lines { from, lane: self.a.row, step: self.a.col, count: band.len(), depth };
+            let panels = parts(0, band.len(), rows).map(|part| (part.start, rows));
+            // SAFETY: these rows exist, and the room is for a block.
+            unsafe { self.pack(room, lines, 0..depth, panels) };
+        }
+        for part in parts(first, band.end, rows) {
+            let a = room_a.map(|room| room.wrapping_add((part.start - first) * depth).cast_const());
+            // SAFETY: these rows, columns and steps exist, as they lie or packed.
+            unsafe { self.tiles(part, columns.clone(), steps.clone(), a, b) };
+        }
+    }
+
+    /// Packs some steps of lines in panels, from these on and so wide. Where lines are adjacent, all of them a few steps at a
+    /// time: memory is read in the order in which it lies.
     ///
     /// # Safety
     /// As [`pack`], for all panels.
-    unsafe fn pack(&self, room: *mut E, lines: Lines<E>, panels: impl Iterator<Item = (usize, usize)> + Clone) {
+    unsafe fn pack(
+        &self,
+        room: *mut E,
+        lines: Lines<E>,
+        steps: Range<usize>,
+        panels: impl Iterator<Item = (usize, usize)> + Clone,
+    ) {
         let Lines { from, lane, step, count, depth } = lines;
-        for steps in parts(0, depth, if lane == 1 { 8 } else { depth }) {
+        for steps in parts(steps.start, steps.end, if lane == 1 { 8 } else { depth }) {
             for (first, width) in panels.clone() {
                 let from = from.wrapping_offset(first as isize * lane + steps.start as isize * step);
                 let lines = Lines { from, lane, step, count: width.min(count - first), depth: steps.len() };

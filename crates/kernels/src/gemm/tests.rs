@@ -154,7 +154,7 @@ fn the_same_at_every_level<T: Promise>(value: impl Fn(&mut Random) -> T) {
     every_layout(value, |sizes, a, b, expected| {
         for level in Level::available() {
             let mut c = vec![T::ONE; expected.len()];
-            at_level(level, &mut c, a, b, [0; 2]);
+            at_level(level, 1, &mut c, a, b, [0; 2]);
             assert_eq!(c, expected, "{sizes:?} at {level:?}: {a:?} {b:?}");
         }
     });
@@ -195,22 +195,70 @@ fn the_bits_of_matrixmultiply() {
     compare!(f64, dgemm);
 }
 
+/// Batches for every way to divide work: by products, rows and columns, with blocks of B that all threads share.
+const DIVIDED: [(usize, [usize; 3]); 8] = [
+    (1, [300, 257, 400]),
+    (1, [290, 513, 1000]),
+    (1, [2000, 1000, 1]),
+    (1, [1, 900, 3000]),
+    (1, [60, 300, 2000]),
+    (1, [1100, 20, 1100]),
+    (70, [40, 300, 41]),
+    (3, [200, 300, 70]),
+];
+
+fn the_same_on_every_number_of_threads<T: Gemm>(value: impl Fn(&mut Random) -> T) {
+    let mut random = Random(3);
+    for (batch, [m, k, n]) in DIVIDED {
+        let [a, b] = [batch * m * k, batch * k * n].map(|len| (0..len).map(|_| value(&mut random)).collect::<Vec<_>>());
+        for turned in [false, true] {
+            let run = |threads| {
+                let mut c = vec![T::ZERO; batch * m * n];
+                let (of_a, of_b, size) = ([batch, m, k], [batch, k, n], (k * n) as isize);
+                let strides = if turned { [size, 1, k as isize] } else { [size, n as isize, 1] };
+                let (a, b) = (View::dense(&a, &of_a), View::new(&b, 0, &of_b, &strides));
+                parallel::with_threads(threads, || gemm(&mut c, a, b));
+                c
+            };
+            let alone = run(1);
+            assert!(run(2) == alone && run(8) == alone, "{batch} of {m} {k} {n}, {turned}");
+        }
+    }
+}
+
 #[test]
 fn the_number_of_threads_changes_no_bit() {
-    let mut random = Random(3);
-    for (batch, [m, k, n]) in
-        [(1, [300, 257, 400]), (1, [2000, 1000, 1]), (1, [1, 900, 3000]), (70, [40, 300, 41]), (3, [200, 300, 70])]
-    {
-        let [a, b] =
-            [batch * m * k, batch * k * n].map(|len| (0..len).map(|_| random.float() as f32).collect::<Vec<_>>());
+    the_same_on_every_number_of_threads(|r| r.float() as f32);
+    the_same_on_every_number_of_threads(|r| r.float());
+    the_same_on_every_number_of_threads(|r| Complex::new(r.float() as f32, r.float() as f32));
+}
+
+/// What is subtracted from a matrix, all of it or above the diagonal.
+#[test]
+fn updates_are_the_same_on_every_number_of_threads() {
+    let (n, k) = (330, 300);
+    let mut random = Random(4);
+    let [a, before] = [n * k, n * n].map(|len| (0..len).map(|_| random.float()).collect::<Vec<f64>>());
+    for onto in [Onto::Minus, Onto::MinusUpper] {
         let run = |threads| {
-            let mut c = vec![0.0; batch * m * n];
-            let (of_a, of_b) = ([batch, m, k], [batch, k, n]);
-            parallel::with_threads(threads, || gemm(&mut c, View::dense(&a, &of_a), View::dense(&b, &of_b)));
+            let mut c = before.clone();
+            let of_a = Strided { at: a.as_ptr(), row: k as isize, col: 1 };
+            let of_c = Strided { at: c.as_mut_ptr(), row: n as isize, col: 1 };
+            // SAFETY: these are n by k, k by n, and n by n.
+            let product = || unsafe { update(Level::chosen(), [n, k, n], onto, of_c, of_a, of_a.transposed()) };
+            parallel::with_threads(threads, product);
             c
         };
         let alone = run(1);
-        assert!(run(2) == alone && run(8) == alone, "{batch} of {m} {k} {n}");
+        for threads in [2, 8] {
+            let c = run(threads);
+            for (i, j) in (0..n * n).map(|e| (e / n, e % n)).filter(|(i, j)| onto == Onto::Minus || i <= j) {
+                assert!(c[i * n + j] == alone[i * n + j], "{i}, {j} on {threads} threads");
+            }
+        }
+        let terms: Vec<f64> = (0..k).map(|p| a[3 * k + p] * a[5 * k + p]).collect();
+        let expected = before[3 * n + 5] - terms.iter().sum::<f64>();
+        assert!((alone[3 * n + 5] - expected).abs() < 1e-9);
     }
 }
 
