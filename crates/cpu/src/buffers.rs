@@ -1,18 +1,35 @@
-//! Memory that large tensors leave and take: a buffer that nobody refers to any more is kept for the next of its size.
+//! Memory that tensors leave and take: a buffer that nobody refers to any more is kept for the next of its size.
 //!
 //! To get large memory from the system costs several times what it costs to write it (every page is cleared and mapped
-//! when it is first touched). So buffers of [`LARGE`] bytes and more are kept, at most [`MOST`] bytes for each thread,
-//! and new ones ask for huge pages. What is kept is freed when its thread ends.
+//! when it is first touched), and to clear what a product of matrices will set costs a tenth of a small one. So buffers of
+//! [`KEPT`] bytes and more are kept, at most [`MOST`] bytes and [`MANY`] buffers for each thread, and new ones of [`LARGE`]
+//! bytes ask for huge pages. What is kept is freed when its thread ends.
 
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::cell::RefCell;
 use std::ptr::NonNull;
 
 /// From this size on a buffer is kept.
+pub(crate) const KEPT: usize = 32 << 10;
+
+/// From this size on memory comes from the system, where zeros cost nothing: all of it is initialised.
 pub(crate) const LARGE: usize = 1 << 20;
 
 /// Bytes that one thread keeps.
 const MOST: usize = 256 << 20;
+
+/// Buffers that one thread keeps.
+const MANY: usize = 256;
+
+/// What the bytes of a buffer are.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Bytes {
+    Zero,
+    /// Anything, but somebody wrote them.
+    Initialised,
+    /// Of less than [`LARGE`] bytes perhaps never written.
+    Any,
+}
 
 /// A buffer that is kept.
 struct Kept {
@@ -37,10 +54,9 @@ thread_local! {
     static POOL: RefCell<Pool> = RefCell::default();
 }
 
-/// A buffer to be freed with this layout, which has a size; `None` if there is no such memory. Its bytes are zero, or of
-/// [`LARGE`] ones that need not be anything, but initialised: somebody wrote them.
-pub(crate) fn take(layout: Layout, zero: bool) -> Option<NonNull<u8>> {
-    if layout.size() >= LARGE {
+/// A buffer to be freed with this layout, which has a size; `None` if there is no such memory.
+pub(crate) fn take(layout: Layout, bytes: Bytes) -> Option<NonNull<u8>> {
+    if layout.size() >= KEPT {
         let found = POOL.try_with(|pool| {
             let mut pool = pool.try_borrow_mut().ok()?;
             let i = pool.kept.iter().rposition(|k| k.layout == layout)?;
@@ -49,17 +65,16 @@ pub(crate) fn take(layout: Layout, zero: bool) -> Option<NonNull<u8>> {
             Some(kept.data)
         });
         if let Ok(Some(data)) = found {
-            if zero {
+            if bytes == Bytes::Zero {
                 // SAFETY: the buffer has this layout and is ours.
                 unsafe { data.write_bytes(0, layout.size()) };
             }
             return Some(data);
         }
     }
-    // Large memory comes from the system, where zeros cost nothing.
+    let zero = bytes != Bytes::Any || layout.size() >= LARGE;
     // SAFETY: the layout has a size.
-    let data =
-        NonNull::new(unsafe { if zero || layout.size() >= LARGE { alloc_zeroed(layout) } else { alloc(layout) } })?;
+    let data = NonNull::new(unsafe { if zero { alloc_zeroed(layout) } else { alloc(layout) } })?;
     if layout.size() >= LARGE {
         ask_for_huge_pages(data, layout.size());
     }
@@ -69,7 +84,7 @@ pub(crate) fn take(layout: Layout, zero: bool) -> Option<NonNull<u8>> {
 /// Keeps a buffer, or frees it if there are enough.
 ///
 /// # Safety
-/// The buffer was allocated with this layout, which is of [`LARGE`] bytes or more, all of them were written or zeroed, and
+/// The buffer was allocated with this layout, which is of [`KEPT`] bytes or more, all of them were written or zeroed, and
 /// nothing refers to it.
 pub(crate) unsafe fn give(data: NonNull<u8>, layout: Layout) {
     let kept = Kept { data, layout };
@@ -81,7 +96,7 @@ pub(crate) unsafe fn give(data: NonNull<u8>, layout: Layout) {
         let Ok(mut pool) = pool.try_borrow_mut() else { return };
         pool.bytes += layout.size();
         pool.kept.push(kept);
-        while pool.bytes > MOST {
+        while pool.bytes > MOST || pool.kept.len() > MANY {
             let oldest = pool.kept.remove(0);
             pool.bytes -= oldest.layout.size();
         }

@@ -31,7 +31,7 @@ pub(crate) fn dot_general(d: &DotGeneral, lhs: usize, rhs: usize, dtype: DType) 
         shape.extend_from_slice(&b.shape()[batch + count..]);
         let a = matrices(a, batch, rows)?;
         let b = matrices(b, batch, count)?;
-        Tensor::build(shape, |c| gemm::<T>(c, a.view(), b.view()))
+        Tensor::filled(shape, |c| gemm::<T>(c, a.view(), b.view()))
     }))
 }
 

@@ -4,7 +4,7 @@
 //! once. [`Real`], [`Whole`] and [`Pair`] are the way there and back, so a kernel that has no faster way to the same bits
 //! calls the very function that the operation's row holds.
 
-use crate::buffers::{LARGE, take};
+use crate::buffers::{Bytes, take};
 use cotangent_core::{C64, C128, DType, Data, Element, Result, bail, bf16, f16};
 use cotangent_kernels::Number;
 use std::alloc::Layout;
@@ -38,31 +38,31 @@ plain!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64
 /// A buffer of `n` zeros; an error if there is no such memory.
 pub(crate) fn zeroed<T: Plain>(n: usize) -> Result<Vec<T>> {
     // SAFETY: all elements are zero, which makes them valid (`Plain`).
-    memory::<T>(n, true).map(|p| unsafe { Vec::from_raw_parts(p.as_ptr(), n, n) })
+    memory::<T>(n, Bytes::Zero).map(|p| unsafe { Vec::from_raw_parts(p.as_ptr(), n, n) })
 }
 
 /// A buffer of `n` elements that are anything, or zero; an error if there is no such memory.
 pub(crate) fn anything<T: Plain>(n: usize) -> Result<Vec<T>> {
-    // Old bytes are numbers, but they may be no truth values; and only large memory was written before.
-    if T::DTYPE == DType::Bool || n.saturating_mul(size_of::<T>()) < LARGE {
+    // Old bytes are numbers, but they may be no truth values.
+    if T::DTYPE == DType::Bool {
         return zeroed(n);
     }
-    // SAFETY: large buffers are initialised, and any bytes are a value of the types other than `bool`.
-    memory::<T>(n, false).map(|p| unsafe { Vec::from_raw_parts(p.as_ptr(), n, n) })
+    // SAFETY: the buffer is initialised, and any bytes are a value of the types other than `bool`.
+    memory::<T>(n, Bytes::Initialised).map(|p| unsafe { Vec::from_raw_parts(p.as_ptr(), n, n) })
 }
 
 /// A buffer for `n` elements, to be freed as a `Vec<T>` of this capacity; an error if there is no such memory.
 pub(crate) fn uninitialised<T: Plain>(n: usize) -> Result<NonNull<T>> {
-    memory(n, false)
+    memory(n, Bytes::Any)
 }
 
-fn memory<T: Plain>(n: usize, zero: bool) -> Result<NonNull<T>> {
+fn memory<T: Plain>(n: usize, bytes: Bytes) -> Result<NonNull<T>> {
     let layout = match Layout::array::<T>(n) {
         Ok(layout) if layout.size() > 0 => layout,
         Ok(_) => return Ok(NonNull::dangling()),
         Err(_) => bail!(Limit, "a buffer of {n} {} elements is larger than the address space", T::DTYPE),
     };
-    match take(layout, zero) {
+    match take(layout, bytes) {
         Some(p) => Ok(p.cast()),
         None => bail!(Limit, "there is no memory for a buffer of {n} {} elements ({} bytes)", T::DTYPE, layout.size()),
     }

@@ -54,7 +54,7 @@ impl Drop for Tensor {
     fn drop(&mut self) {
         // SAFETY: nothing reads the field after this.
         let mut data = unsafe { ManuallyDrop::take(&mut self.data) };
-        if data.len() * data.dtype().size() >= crate::buffers::LARGE {
+        if data.len() * data.dtype().size() >= crate::buffers::KEPT {
             recycle(&mut data);
         } else {
             crate::spare::give(data);
