@@ -2,8 +2,9 @@
 //!
 //! The calling thread and the workers claim chunks one by one ([`claims`]), so nobody waits for a thread that the system
 //! has put aside: the caller waits only for chunks that were really claimed. Workers watch for the next job for a while
-//! and then sleep; to wake one costs some 20 µs, so small jobs run on the caller alone. Each worker stays on a core of
-//! its own if there are enough, because systems like to wake a thread on the core of its waker.
+//! and then sleep; to wake one costs some 20 µs, so small jobs run on the caller alone, unless there are many of them.
+//! Each worker stays on a core of its own if there are enough, because systems like to wake a thread on the core of its
+//! waker.
 //!
 //! **Same bits.** How often the caller cuts, and where, must depend on shapes alone; then results do not depend on the number of
 //! threads, because no chunk sees another. One job runs at a time: a job inside a job, or beside another, runs on its
@@ -36,13 +37,16 @@ mod sync {
 }
 
 /// Nanoseconds of work that are worth sharing with a worker that watches.
-const WORTH_SHARING: u64 = 15_000;
+const WORTH_SHARING: u64 = 8_000;
 
 /// Nanoseconds of work that are worth waking one.
 const WORTH_WAKING: u64 = 50_000;
 
-/// How long a worker watches for the next job.
-const WATCH: Duration = Duration::from_micros(150);
+/// Nanoseconds of smaller jobs after which one is woken all the same: where there were so many, more follow.
+const WORTH_WATCHING: u64 = 4 * WORTH_WAKING;
+
+/// How long a worker watches for the next job: some times what it costs to wake it.
+const WATCH: Duration = Duration::from_micros(400);
 
 thread_local! {
     /// How many threads jobs of this thread use; 0 for [`default_threads`].
@@ -132,7 +136,14 @@ struct Pool {
     /// What the first chunk that panicked panicked with.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
     /// Whoever holds the workers may offer a job.
-    workers: Mutex<Vec<Worker>>,
+    workers: Mutex<Workers>,
+}
+
+#[derive(Default)]
+struct Workers {
+    all: Vec<Worker>,
+    /// Nanoseconds of small jobs that ran on their callers since the last one was offered.
+    alone: u64,
 }
 
 // SAFETY: `job` is written by the holder of `workers` before an offer, when every chunk of the last offer is finished, and
@@ -161,16 +172,24 @@ impl Pool {
     /// Runs a job with the workers, unless they are busy or it is not worth waking them.
     fn share(&'static self, threads: usize, count: usize, nanos: u64, f: &(impl Fn(usize) + Sync)) -> bool {
         let Ok(mut workers) = self.workers.try_lock() else { return false };
-        while workers.len() < threads - 1 {
-            match self.hire(workers.len()) {
-                Some(worker) => workers.push(worker),
+        let Workers { all, alone } = &mut *workers;
+        while all.len() < threads - 1 {
+            match self.hire(all.len()) {
+                Some(worker) => all.push(worker),
                 None => break,
             }
         }
-        let helpers = &workers[..workers.len().min(threads - 1)];
-        if helpers.is_empty() || (nanos < WORTH_WAKING && helpers.iter().all(|w| w.bed.0.is_asleep())) {
+        let helpers = &all[..all.len().min(threads - 1)];
+        if helpers.is_empty() {
             return false;
         }
+        if nanos < WORTH_WAKING && helpers.iter().all(|w| w.bed.0.is_asleep()) {
+            *alone += nanos;
+            if *alone < WORTH_WATCHING {
+                return false;
+            }
+        }
+        *alone = 0;
         let group = count.div_ceil(Claims::MOST as usize);
         let groups = count.div_ceil(group) as u32;
         let job = |k: u32| (k as usize * group..count.min((k as usize + 1) * group)).for_each(f);
@@ -225,7 +244,7 @@ impl Pool {
                         bed.0.sleep(|| self.claims.0.open());
                         break;
                     }
-                    (0..16).for_each(|_| std::hint::spin_loop());
+                    (0..4).for_each(|_| std::hint::spin_loop());
                 }
             }
         };
