@@ -7,11 +7,13 @@
 //! Inside of a panel the matrix is left as it is, and products with it get what the panel's reflections so far would have
 //! changed; then the rest loses `X Vᵀ + U Yᵀ`, by products. Half the work is reading what is left of the matrix, once for
 //! each row and column: the new column `c` needs an element of `A v` for each row, and the row then adds to `Aᵀ c`, of which
-//! `Aᵀ u` is a part.
+//! `Aᵀ u` is a part. Parts of the rows of a large matrix are read by different threads, and what they add to `Aᵀ c` is added
+//! in their order.
 
 use super::super::qr::{Panel, reflection};
-use super::rows::{LANES, Task, at, combine, dots, padded};
+use super::rows::{LANES, Task, at, combine, dots, padded, parts};
 use crate::gemm::{Onto, Strided, update};
+use crate::parallel::{Shared, parallel};
 use crate::simd::Level;
 use crate::vector::V;
 
@@ -52,6 +54,7 @@ impl Bidiagonal {
         // X and U, V and Y: element 0 of all of them is that of row or column `first`.
         let (mut xu, mut vy) = (vec![0.0; 2 * size * apart], vec![0.0; 2 * size * apart]);
         let (mut left, mut right, mut column) = (vec![0.0; size], vec![0.0; size], vec![0.0; apart]);
+        let mut room = vec![0.0; parts(n - first) * apart];
         for k in 0..size {
             let i = first + k;
             let ((x, u), (v, y)) = (xu.split_at_mut(size * apart), vy.split_at_mut(size * apart));
@@ -60,8 +63,13 @@ impl Bidiagonal {
             let known = [(&*xs, &*us), (&*vs, &*ys)].map(|(x, y)| Known { x, y, apart });
             let [xu, vy] = known;
             let (row, rest) = (&mut row[i..], &rest[i..]);
-            let pair = Pair { xu, vy, k, row, rest, step, n: n - i, x, u, v, y, column: &mut column };
-            ((self.d[i], right[k]), (self.e[i], left[k])) = at(level, pair);
+            let mut pair = Pair { xu, vy, k, row, rest, step, n: n - i, x, u, v, y, column: &mut column };
+            right[k] = at(level, Right(&mut pair));
+            self.d[i] = pair.row[0];
+            if i + 1 < n {
+                pair.pass(level, right[k], &mut room);
+                (self.e[i], left[k]) = at(level, Left(&mut pair));
+            }
         }
         let (end, rest) = (first + size, n - first - size);
         if rest > 0 {
@@ -118,7 +126,7 @@ impl<'a> Known<'a> {
     }
 }
 
-/// The next row and column of a panel: for each of them the element that is left, and `τ`.
+/// The next row and column of a panel.
 struct Pair<'a> {
     xu: Known<'a>,
     vy: Known<'a>,
@@ -138,34 +146,78 @@ struct Pair<'a> {
     column: &'a mut [f64],
 }
 
-impl Task for Pair<'_> {
-    type Out = ((f64, f64), (f64, f64));
+/// Makes the row what it is by now and reflects it: `τ`. Then the column, and `x`, but for what the matrix itself gives.
+struct Right<'a, 'b>(&'b mut Pair<'a>);
+
+impl Task for Right<'_, '_> {
+    type Out = f64;
 
     #[inline(always)]
-    fn run<W: V<E = f64>, const K: usize>(self) -> Self::Out {
-        let Pair { xu, vy, k, row, rest, step, n, x, u, v, y, column } = self;
+    fn run<W: V<E = f64>, const K: usize>(self) -> f64 {
+        let Pair { xu, vy, k, row, n, x, v, column, .. } = self.0;
+        let (k, n) = (*k, *n);
         for ([x, u], vy) in xu.from(k).zip(vy.from(k)) {
             combine::<W, K, 2>(row, vy, [x[0], u[0]], n);
         }
-        let (v, y) = (&mut v[k..], &mut y[k..]);
+        let v = &mut v[k..];
         let tau = reflection(&mut row[..n], &mut v[..n]);
-        let found = (row[0], tau);
         let below = n - 1;
-        if below == 0 {
-            return (found, (0.0, 0.0));
+        if below > 0 {
+            let x = &mut x[k + 1..];
+            column.fill(0.0);
+            for (xu, vy) in xu.from(k + 1).zip(vy.from(k)) {
+                let along = dots::<W, K, 2>(vy, v, n);
+                combine::<W, K, 2>(x, xu, along, below);
+                combine::<W, K, 2>(column, xu, [vy[0][0], vy[1][0]], below);
+            }
         }
-        // The column, and `x`, but for what the matrix itself gives.
-        let (x, u) = (&mut x[k + 1..], &mut u[k + 1..]);
-        column.fill(0.0);
-        for (xu, vy) in xu.from(k + 1).zip(vy.from(k)) {
-            let along = dots::<W, K, 2>(vy, v, n);
-            combine::<W, K, 2>(x, xu, along, below);
-            combine::<W, K, 2>(column, xu, [vy[0][0], vy[1][0]], below);
+        tau
+    }
+}
+
+impl Pair<'_> {
+    /// Reads the matrix: the column, `x`, and `y = -Aᵀ c` of the new column `c`.
+    fn pass(&mut self, level: Level, tau: f64, room: &mut [f64]) {
+        let (n, step, k) = (self.n, self.step, self.k);
+        let (below, parts) = (n - 1, parts(n));
+        let (rest, v, y) = (self.rest, &self.v[k..], &mut self.y[k..]);
+        let (x, column) = (&mut self.x[k + 1..][..below], &mut self.column[..below]);
+        if parts == 1 {
+            return at(level, Pass { rest, step, n, v, y, x, column, tau });
         }
-        let mut pass = Pass { rest, step, n, v, y, x, column, tau };
-        let whole = below - below % 4;
-        (0..whole).step_by(4).for_each(|i| pass.rows::<W, K, 4>(i));
-        (whole..below).for_each(|i| pass.rows::<W, K, 1>(i));
+        let (each, apart) = (below.div_ceil(parts).next_multiple_of(4), padded(n));
+        let room = &mut room[..parts * apart];
+        room.fill(0.0);
+        let [to_x, to_column, to_y] = [x.as_mut_ptr(), column.as_mut_ptr(), room.as_mut_ptr()].map(Shared);
+        parallel(below.div_ceil(each), (n * n / 5) as u64, |part| {
+            let (first, count) = (part * each, each.min(below - part * each));
+            // SAFETY: parts have rows of their own, and these exist, as does each one's room, while the slices are borrowed.
+            let [x, column, y] = unsafe {
+                let of =
+                    |to: &Shared<f64>, from: usize, count| std::slice::from_raw_parts_mut(to.get().add(from), count);
+                [of(&to_x, first, count), of(&to_column, first, count), of(&to_y, part * apart, apart)]
+            };
+            at(level, Pass { rest: &rest[first * step..], step, n, v, y, x, column, tau });
+        });
+        y[..n].copy_from_slice(&room[..n]);
+        for part in room.chunks_exact(apart).skip(1) {
+            y[..n].iter_mut().zip(part).for_each(|(y, x)| *y += x);
+        }
+    }
+}
+
+/// Reflects the column: the element that is left, and `τ`.
+struct Left<'a, 'b>(&'b mut Pair<'a>);
+
+impl Task for Left<'_, '_> {
+    type Out = (f64, f64);
+
+    #[inline(always)]
+    fn run<W: V<E = f64>, const K: usize>(self) -> (f64, f64) {
+        let Pair { xu, vy, k, rest, n, x, u, v, y, column, .. } = self.0;
+        let (k, n) = (*k, *n);
+        let (below, v, y) = (n - 1, &v[k..], &mut y[k..]);
+        let (x, u) = (&x[k + 1..], &mut u[k + 1..]);
         // What is far below the precision of the matrix would lose its own when it is divided by.
         if column[1..below].iter().all(|x| x.abs() < 1e-200) {
             column[1..below].fill(0.0);
@@ -174,11 +226,11 @@ impl Task for Pair<'_> {
         let tau = reflection(&mut column[..below], &mut u[..below]);
         if tau == 0.0 {
             y.fill(0.0);
-            return (found, (head, 0.0));
+            return (head, 0.0);
         }
         // Aᵀ u = (Aᵀ c - β a) / (c₀ - β), of the first row `a`.
         let by = (head - column[0]).recip();
-        combine::<W, K, 1>(y, [rest], [column[0]], n);
+        combine::<W, K, 1>(y, [*rest], [column[0]], n);
         y[..n].iter_mut().for_each(|y| *y *= by);
         for (xu, vy) in xu.from(k + 1).zip(vy.from(k)) {
             let along = dots::<W, K, 2>(xu, u, below);
@@ -188,11 +240,11 @@ impl Task for Pair<'_> {
         combine::<W, K, 1>(y, [v], along, n);
         y[..n].iter_mut().for_each(|y| *y *= tau);
         y[0] = 0.0;
-        (found, (column[0], tau))
+        (column[0], tau)
     }
 }
 
-/// What is done with every row below.
+/// What is done with rows below.
 struct Pass<'a> {
     rest: &'a [f64],
     step: usize,
@@ -202,6 +254,18 @@ struct Pass<'a> {
     x: &'a mut [f64],
     column: &'a mut [f64],
     tau: f64,
+}
+
+impl Task for Pass<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<W: V<E = f64>, const K: usize>(mut self) {
+        let below = self.x.len();
+        let whole = below - below % 4;
+        (0..whole).step_by(4).for_each(|i| self.rows::<W, K, 4>(i));
+        (whole..below).for_each(|i| self.rows::<W, K, 1>(i));
+    }
 }
 
 impl Pass<'_> {

@@ -11,6 +11,7 @@
 
 use crate::simd::Level;
 use crate::vector::{Float, V};
+use std::ops::Range;
 
 /// Elements of a group.
 pub(super) const LANES: usize = 8;
@@ -174,16 +175,28 @@ pub(super) fn combine<W: V<E = f64>, const K: usize, const R: usize>(
     }
 }
 
-/// `y = A x` for a symmetric matrix of which the triangle on and above the diagonal is read: `n` rows that are `step`
-/// apart, zeros behind them.
+/// In how many parts `n` rows are read: each its own thread's.
+pub(super) fn parts(n: usize) -> usize {
+    if n < 192 { 1 } else { (n / 64).min(8) }
+}
+
+/// What some rows give to `y = A x` for a symmetric matrix of which the triangle on and above the diagonal is read: `n` rows
+/// that are `step` apart, zeros behind them. The first of some rows is a multiple of four.
 #[inline(always)]
-pub(super) fn symmetric<W: V<E = f64>, const K: usize>(a: &[f64], step: usize, n: usize, x: &[f64], y: &mut [f64]) {
-    y[..n].fill(0.0);
-    let whole = n - n % 4;
-    for i in (0..whole).step_by(4) {
+pub(super) fn symmetric<W: V<E = f64>, const K: usize>(
+    a: &[f64],
+    step: usize,
+    n: usize,
+    rows: Range<usize>,
+    x: &[f64],
+    y: &mut [f64],
+) {
+    y[rows.start..n].fill(0.0);
+    let whole = rows.end - rows.end % 4;
+    for i in (rows.start..whole).step_by(4) {
         symmetric_rows::<W, K, 4>(a, step, n, i, x, y);
     }
-    for i in whole..n {
+    for i in whole..rows.end {
         symmetric_rows::<W, K, 1>(a, step, n, i, x, y);
     }
 }

@@ -5,13 +5,16 @@
 //! ```
 //! Inside of a panel the matrix is left as it is, and `A v` gets what the panel's reflections so far would have changed;
 //! then the rest loses `V Wᵀ + W Vᵀ`, by products. Half the work is reading what is left of the matrix, once for each
-//! column: only the triangle above the diagonal is.
+//! column: only the triangle above the diagonal is. Parts of a large one's rows are read by different threads, and what they
+//! give is added in their order.
 
 use super::super::qr::{Panel, reflection};
-use super::rows::{Task, at, combine, dots, padded, symmetric};
+use super::rows::{Task, at, combine, dots, padded, parts, symmetric};
 use crate::gemm::{Onto, Strided, update};
+use crate::parallel::chunks;
 use crate::simd::Level;
 use crate::vector::V;
+use std::ops::Range;
 
 /// Columns of a panel.
 const PANEL: usize = 32;
@@ -50,6 +53,7 @@ impl Tridiagonal {
         let apart = padded(rows);
         let mut vwv = vec![0.0; 3 * size * apart];
         let mut taus = vec![0.0; size];
+        let mut room = vec![0.0; parts(rows) * apart];
         let (v, w) = vwv[..2 * size * apart].split_at_mut(size * apart);
         for k in 0..size {
             let i = first + k;
@@ -57,8 +61,13 @@ impl Tridiagonal {
             let known = Known { v: known_v, w: known_w, apart, from: k };
             let (row, rest) = a[i * step..].split_at_mut(step);
             let rest = &rest[i + 1..];
-            let column = Column { known, row: &mut row[i..], rest, step, v: &mut v[k..], w: &mut w[k..], n: n - i };
-            (self.d[i], self.e[i], taus[k]) = at(level, column);
+            let (row, v, w, count) = (&mut row[i..], &mut v[k..], &mut w[k..], n - i - 1);
+            taus[k] = at(level, Reflect { known, row: &mut *row, v: &mut *v, count });
+            (self.d[i], self.e[i]) = (row[0], row[1]);
+            if taus[k] != 0.0 {
+                product(level, rest, step, count, v, w, &mut room);
+                at(level, Correct { known, v, w, count, tau: taus[k] });
+            }
         }
         let (end, rest) = (first + size, n - first - size);
         vwv.copy_within(..size * apart, 2 * size * apart);
@@ -79,41 +88,93 @@ impl Tridiagonal {
     }
 }
 
-/// The next column of a panel: its diagonal, what is beside it, and `τ`.
-struct Column<'a> {
+/// The next reflection of a panel: `v`, and `τ`.
+struct Reflect<'a> {
     known: Known<'a>,
     /// From the diagonal on.
     row: &'a mut [f64],
-    /// The rows below, right of this diagonal.
-    rest: &'a [f64],
-    step: usize,
     v: &'a mut [f64],
-    w: &'a mut [f64],
-    /// Elements of the row.
-    n: usize,
+    /// Elements of the row right of the diagonal.
+    count: usize,
 }
 
-impl Task for Column<'_> {
-    type Out = (f64, f64, f64);
+impl Task for Reflect<'_> {
+    type Out = f64;
 
     #[inline(always)]
-    fn run<W: V<E = f64>, const K: usize>(self) -> (f64, f64, f64) {
-        let Column { known, row, rest, step, v, w, n } = self;
-        known.update::<W, K>(row, n);
-        let count = n - 1;
-        let tau = reflection(&mut row[1..n], &mut v[..count]);
-        if tau != 0.0 {
-            symmetric::<W, K>(rest, step, count, v, w);
-            known.correct::<W, K>(v, w, count);
-            w[..count].iter_mut().for_each(|x| *x *= tau);
-            let [along] = dots::<W, K, 1>([w], v, count);
-            combine::<W, K, 1>(w, [v], [0.5 * tau * along], count);
-        }
-        (row[0], row[1], tau)
+    fn run<W: V<E = f64>, const K: usize>(self) -> f64 {
+        let Reflect { known, row, v, count } = self;
+        known.update::<W, K>(row, count + 1);
+        reflection(&mut row[1..count + 1], &mut v[..count])
+    }
+}
+
+/// `y = A x` of the symmetric matrix that [`symmetric`] takes, by as many parts as there is room for.
+fn product(level: Level, a: &[f64], step: usize, n: usize, x: &[f64], y: &mut [f64], room: &mut [f64]) {
+    let parts = parts(n);
+    if parts == 1 {
+        return at(level, Rows { a, step, n, rows: 0..n, x, y });
+    }
+    // Parts of as many elements each.
+    let bound = |part: usize| match part == parts {
+        true => n,
+        false => (n as f64 * (1.0 - (1.0 - part as f64 / parts as f64).sqrt())) as usize / 4 * 4,
+    };
+    let apart = padded(n);
+    chunks(&mut room[..parts * apart], apart, (n * n / 16) as u64, |part, y| {
+        at(level, Rows { a, step, n, rows: bound(part)..bound(part + 1), x, y });
+    });
+    y[..n].copy_from_slice(&room[..n]);
+    for part in 1..parts {
+        let first = bound(part);
+        y[first..n].iter_mut().zip(&room[part * apart + first..]).for_each(|(y, x)| *y += x);
+    }
+}
+
+/// What some rows of a symmetric matrix give to its product with `x`.
+struct Rows<'a> {
+    a: &'a [f64],
+    step: usize,
+    n: usize,
+    rows: Range<usize>,
+    x: &'a [f64],
+    y: &'a mut [f64],
+}
+
+impl Task for Rows<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<W: V<E = f64>, const K: usize>(self) {
+        let Rows { a, step, n, rows, x, y } = self;
+        symmetric::<W, K>(a, step, n, rows, x, y);
+    }
+}
+
+/// Makes `w` of `A v`.
+struct Correct<'a> {
+    known: Known<'a>,
+    v: &'a [f64],
+    w: &'a mut [f64],
+    count: usize,
+    tau: f64,
+}
+
+impl Task for Correct<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<W: V<E = f64>, const K: usize>(self) {
+        let Correct { known, v, w, count, tau } = self;
+        known.correct::<W, K>(v, w, count);
+        w[..count].iter_mut().for_each(|x| *x *= tau);
+        let [along] = dots::<W, K, 1>([w], v, count);
+        combine::<W, K, 1>(w, [v], [0.5 * tau * along], count);
     }
 }
 
 /// The vectors of a panel that are found: `apart` from each other.
+#[derive(Clone, Copy)]
 struct Known<'a> {
     v: &'a [f64],
     w: &'a [f64],

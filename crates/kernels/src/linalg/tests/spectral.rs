@@ -112,6 +112,25 @@ fn spectra_of_random_matrices() {
     }
 }
 
+/// The rows of large matrices are read by several threads.
+#[test]
+fn large_spectra_are_the_same_on_every_number_of_threads() {
+    let n = 400;
+    let a = floats(&mut Random(24), n * n);
+    let run = |threads| {
+        with_threads(threads, || {
+            let (mut w, mut s, level) = (vec![0.0; n], vec![0.0; n], Level::chosen());
+            let (mut v, mut left, mut right) = (vec![0.0; n * n], vec![0.0; n * n], vec![0.0; n * n]);
+            assert!(symmetric::eigh(level, &mut w, Some(&mut v), &a, n));
+            let shape = Shape { m: n, n, p: n, q: n };
+            assert!(singular::svd(level, &mut s, Some((&mut left, &mut right)), &a, shape));
+            [w, v, s, left, right]
+        })
+    };
+    let alone = run(1);
+    assert!(run(2) == alone && run(8) == alone);
+}
+
 #[test]
 fn spectra_beside_faer() {
     let mut random = Random(22);
