@@ -7,7 +7,7 @@ use crate::tensor::{Extents, Tensor};
 use cotangent_core::ops::{ANCHOR, Eig, Eigh, Qr, Slogdet, Svd, TriangularSolve, Turn, eig_order};
 use cotangent_core::{C128, DType, Env, Result};
 use cotangent_kernels::linalg::{self, Field, Shape, Triangle};
-use cotangent_kernels::parallel::chunks;
+use cotangent_kernels::parallel::{Shared, chunks, parallel};
 use smallvec::smallvec;
 
 /// Runs a block for an element type of linear algebra.
@@ -90,6 +90,36 @@ fn each<T: Send>(all: &mut [T], size: usize, f: impl Fn(usize, &mut [T]) + Sync)
     });
 }
 
+/// As [`each`], with the parts of three slices, of these sizes: there are `count` matrices, each of which takes about `nanos`.
+fn each_of<X: Send, Y: Send, Z: Send>(
+    [count, nanos]: [usize; 2],
+    (x, y, z): (&mut [X], &mut [Y], &mut [Z]),
+    [of_x, of_y, of_z]: [usize; 3],
+    f: impl Fn(usize, &mut [X], &mut [Y], &mut [Z]) + Sync,
+) {
+    assert!([x.len(), y.len(), z.len()] == [of_x, of_y, of_z].map(|size| count * size), "there is a part for each");
+    let (x, y, z) = (Shared(x.as_mut_ptr()), Shared(y.as_mut_ptr()), Shared(z.as_mut_ptr()));
+    let group = (20_000 / nanos.max(1)).max(1);
+    parallel(count.div_ceil(group), nanos.saturating_mul(count) as u64, |c| {
+        for b in c * group..count.min((c + 1) * group) {
+            // SAFETY: parts of different matrices do not overlap, and each matrix comes once, while the slices are borrowed.
+            let (x, y, z) = unsafe {
+                (
+                    std::slice::from_raw_parts_mut(x.get().add(b * of_x), of_x),
+                    std::slice::from_raw_parts_mut(y.get().add(b * of_y), of_y),
+                    std::slice::from_raw_parts_mut(z.get().add(b * of_z), of_z),
+                )
+            };
+            f(b, x, y, z);
+        }
+    });
+}
+
+/// About the nanoseconds that the spectrum of a small matrix takes.
+fn spectral(m: usize, n: usize) -> usize {
+    10 * m * n * m.min(n)
+}
+
 pub(crate) fn cholesky(dtype: DType) -> Kernel {
     for_field!(dtype, T => kernel(move |_, [x]| {
         let (_, _, n) = split(&x);
@@ -146,10 +176,10 @@ fn factors<T: Plain + Field>(x: &Tensor) -> Factors<T> {
     let (all, k) = (count(&lead), m.min(n));
     let zero = <T as Field>::zero();
     let mut f = Factors { packed: vec![zero; all * m * n], pivots: vec![0; all * k], perms: vec![0; all * m] };
-    for b in 0..all {
-        let (pivots, perm) = (part_mut(&mut f.pivots, b, k), part_mut(&mut f.perms, b, m));
-        linalg::lu(part_mut(&mut f.packed, b, m * n), pivots, perm, part(slice::<T>(x), b, m * n), m, n);
-    }
+    let slices = (&mut f.packed[..], &mut f.pivots[..], &mut f.perms[..]);
+    each_of([all, m * n * k], slices, [m * n, k, m], |b, packed, pivots, perm| {
+        linalg::lu(packed, pivots, perm, part(slice::<T>(x), b, m * n), m, n);
+    });
     f
 }
 
@@ -257,11 +287,11 @@ pub(crate) fn eigh(f: &Eigh, dtype: DType) -> Kernel {
         let all = count(&lead);
         let x = dense::<T>(x)?;
         let mut w = vec![0.0f64; all * n];
-        let mut v = vec![<T as Field>::zero(); if vectors { all * n * n } else { 0 }];
-        for b in 0..all {
-            let v = vectors.then(|| part_mut(&mut v, b, n * n));
-            linalg::eigh(part_mut(&mut w, b, n), v, part(slice::<T>(&x), b, n * n), n, ANCHOR);
-        }
+        let size = if vectors { n * n } else { 0 };
+        let mut v = vec![<T as Field>::zero(); all * size];
+        each_of([all, spectral(n, n)], (&mut w[..], &mut v[..], &mut [(); 0]), [n, size, 0], |b, w, v, _| {
+            linalg::eigh(w, vectors.then_some(v), part(slice::<T>(&x), b, n * n), n, ANCHOR);
+        });
         let mut y: Results = smallvec![Tensor::from_vec(ending(&lead, &[n]), w)];
         if vectors {
             y.push(Tensor::from_vec(ending(&lead, &[n, n]), v));
@@ -277,15 +307,14 @@ pub(crate) fn svd(f: &Svd, dtype: DType) -> Kernel {
         let (all, k) = (count(&lead), m.min(n));
         let (p, q) = if full { (m, n) } else { (k, k) };
         let x = dense::<T>(x)?;
-        let size = |n: usize| if vectors { all * n } else { 0 };
+        let [left, right] = if vectors { [m * p, q * n] } else { [0; 2] };
         let zero = <T as Field>::zero();
-        let (mut u, mut v) = (vec![zero; size(m * p)], vec![zero; size(q * n)]);
-        let mut s = vec![0.0f64; all * k];
-        for b in 0..all {
-            let both = vectors.then(|| (part_mut(&mut u, b, m * p), part_mut(&mut v, b, q * n)));
+        let (mut s, mut u, mut v) = (vec![0.0f64; all * k], vec![zero; all * left], vec![zero; all * right]);
+        let slices = (&mut s[..], &mut u[..], &mut v[..]);
+        each_of([all, spectral(m, n)], slices, [k, left, right], |b, s, u, v| {
             let a = part(slice::<T>(&x), b, m * n);
-            linalg::svd(part_mut(&mut s, b, k), both, a, Shape { m, n, p, q }, ANCHOR);
-        }
+            linalg::svd(s, vectors.then_some((u, v)), a, Shape { m, n, p, q }, ANCHOR);
+        });
         let s = Tensor::from_vec(ending(&lead, &[k]), s);
         if !vectors {
             return Ok(smallvec![s]);
@@ -302,12 +331,12 @@ pub(crate) fn eig(f: &Eig, dtype: DType) -> Kernel {
         let all = count(&lead);
         let x = dense::<T>(x)?;
         let zero = C128::default();
-        let (mut w, mut v) = (vec![zero; all * n], vec![zero; if vectors { all * n * n } else { 0 }]);
-        for b in 0..all {
-            let v = vectors.then(|| part_mut(&mut v, b, n * n));
-            let a = part(slice::<T>(&x), b, n * n);
-            linalg::eig(part_mut(&mut w, b, n), v, a, n, ANCHOR, |w| eig_order(w, dtype.epsilon()));
-        }
+        let size = if vectors { n * n } else { 0 };
+        let (mut w, mut v) = (vec![zero; all * n], vec![zero; all * size]);
+        each_of([all, spectral(n, n)], (&mut w[..], &mut v[..], &mut [(); 0]), [n, size, 0], |b, w, v, _| {
+            let (v, a) = (vectors.then_some(v), part(slice::<T>(&x), b, n * n));
+            linalg::eig(w, v, a, n, ANCHOR, |w| eig_order(w, dtype.epsilon()));
+        });
         let mut y: Results = smallvec![Tensor::from_vec(ending(&lead, &[n]), w)];
         if vectors {
             y.push(Tensor::from_vec(ending(&lead, &[n, n]), v));

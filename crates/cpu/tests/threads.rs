@@ -1,5 +1,6 @@
-//! How many threads a run may use is what its executor says.
+//! How many threads a run may use is what its executor says, and changes no bit.
 
+use cotangent_core::ops::{Eig, Eigh, Lu, Svd};
 use cotangent_core::primitive::{Linearized, no_rule};
 use cotangent_core::transform::{Lin, Lv};
 use cotangent_core::{Arg, Array, Batched, Cost, DType, Dim, Emit, Env, Op, Primitive, Result, Type, Val};
@@ -50,4 +51,24 @@ fn a_limit_holds_in_programs_and_operations() {
     }
     let free = Executor::new().compile(&f).unwrap().run(&[Array::scalar(0.0)]).unwrap();
     assert_eq!(free[0].to_f64(), [threads() as f64]);
+}
+
+/// Matrices of a batch are shared among threads.
+#[test]
+fn batches_of_factorisations_are_the_same_on_any_number_of_threads() {
+    let ops: [Op; 4] = [
+        Lu.into(),
+        Eigh { vectors: true }.into(),
+        Svd { vectors: true, full: true }.into(),
+        Eig { vectors: true }.into(),
+    ];
+    for op in ops {
+        for dtype in [DType::F64, DType::C64] {
+            let x = [common::numbers(dtype, &[200, 7, 7], 5)];
+            let f = common::single(&op, &x);
+            let run = |n| Executor::new().with_threads(n).compile(&f).unwrap().run(&x).unwrap();
+            let alone = run(1);
+            assert!(run(2) == alone && run(8) == alone, "{op:?} of {dtype}");
+        }
+    }
 }
