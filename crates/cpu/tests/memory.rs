@@ -33,8 +33,9 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// A kernel's own memory (a product packs blocks of its operands), and the program's lists.
-const BESIDE: usize = 700 << 10;
+/// A kernel's own memory (a product packs blocks of its operands), also where buffers that are kept take more than is alive,
+/// and the program's lists.
+const BESIDE: usize = 900 << 10;
 
 /// What is said too much of small bodies in bodies.
 const SMALL: usize = 32 << 10;
