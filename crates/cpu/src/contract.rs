@@ -9,28 +9,58 @@ use crate::element::for_any;
 use crate::fused;
 use crate::kernel::{Kernel, kernel, operands};
 use crate::tensor::{Extents, Tensor};
-use cotangent_core::DType;
 use cotangent_core::ops::{Binary, DotGeneral, Op};
+use cotangent_core::{DType, Result};
 use cotangent_kernels::gemm::gemm;
 use smallvec::smallvec;
 
+/// Axes of the operands in the order of matrices.
+pub(crate) struct Contraction {
+    left: Vec<usize>,
+    right: Vec<usize>,
+    /// Axes of the batch, free ones of the left operand, and pairs that are summed.
+    batch: usize,
+    rows: usize,
+    count: usize,
+}
+
+impl Contraction {
+    /// Of operands of these ranks.
+    pub(crate) fn new(d: &DotGeneral, lhs: usize, rhs: usize) -> Contraction {
+        let mut pairs: Vec<(usize, usize)> =
+            d.lhs_contract.iter().copied().zip(d.rhs_contract.iter().copied()).collect();
+        pairs.sort_unstable();
+        let (batch, count) = (d.lhs_batch.len(), pairs.len());
+        let rows = d.lhs_free(lhs).len();
+        let left = [d.lhs_batch.clone(), d.lhs_free(lhs), pairs.iter().map(|p| p.0).collect()].concat();
+        let right = [d.rhs_batch.clone(), pairs.iter().map(|p| p.1).collect(), d.rhs_free(rhs)].concat();
+        Contraction { left, right, batch, rows, count }
+    }
+
+    /// The operands as `[batch.., m, k]` and `[batch.., k, n]`, and the shape of the product.
+    pub(crate) fn matrices(&self, a: Tensor, b: Tensor) -> Result<([Tensor; 2], Extents)> {
+        let (a, b) = (a.transpose(&self.left), b.transpose(&self.right));
+        let mut shape = Extents::from_slice(&a.shape()[..self.batch + self.rows]);
+        shape.extend_from_slice(&b.shape()[self.batch + self.count..]);
+        Ok(([matrices(a, self.batch, self.rows)?, matrices(b, self.batch, self.count)?], shape))
+    }
+
+    /// The sizes `[m, k, n]` of the matrices of operands of these shapes.
+    pub(crate) fn sizes(&self, a: &[usize], b: &[usize]) -> [usize; 3] {
+        let of = |axes: &[usize], x: &[usize]| axes.iter().map(|&d| x[d]).product();
+        let (rows, count) = (self.batch + self.rows, self.batch + self.count);
+        [of(&self.left[self.batch..rows], a), of(&self.left[rows..], a), of(&self.right[count..], b)]
+    }
+}
+
 /// `dot_general` of operands of these ranks.
 pub(crate) fn dot_general(d: &DotGeneral, lhs: usize, rhs: usize, dtype: DType) -> Kernel {
-    let mut pairs: Vec<(usize, usize)> = d.lhs_contract.iter().copied().zip(d.rhs_contract.iter().copied()).collect();
-    pairs.sort_unstable();
-    let (batch, count) = (d.lhs_batch.len(), pairs.len());
-    let rows = d.lhs_free(lhs).len();
-    let left = [d.lhs_batch.clone(), d.lhs_free(lhs), pairs.iter().map(|p| p.0).collect()].concat();
-    let right = [d.rhs_batch.clone(), pairs.iter().map(|p| p.1).collect(), d.rhs_free(rhs)].concat();
-    if count == 0 {
-        return outer(left, right, batch, rows, dtype);
+    let axes = Contraction::new(d, lhs, rhs);
+    if axes.count == 0 {
+        return outer(axes.left, axes.right, axes.batch, axes.rows, dtype);
     }
     for_any!(dtype, T => kernel(move |_, [a, b]| {
-        let (a, b) = (a.transpose(&left), b.transpose(&right));
-        let mut shape = Extents::from_slice(&a.shape()[..batch + rows]);
-        shape.extend_from_slice(&b.shape()[batch + count..]);
-        let a = matrices(a, batch, rows)?;
-        let b = matrices(b, batch, count)?;
+        let ([a, b], shape) = axes.matrices(a, b)?;
         Tensor::filled(shape, |c| gemm::<T>(c, a.view(), b.view()))
     }))
 }
@@ -50,7 +80,7 @@ fn outer(left: Vec<usize>, right: Vec<usize>, batch: usize, rows: usize, dtype: 
 }
 
 /// `[batch.., rows.., columns..]` as `[batch.., m, n]`.
-fn matrices(x: Tensor, batch: usize, rows: usize) -> cotangent_core::Result<Tensor> {
+fn matrices(x: Tensor, batch: usize, rows: usize) -> Result<Tensor> {
     let mut shape = Extents::from_slice(&x.shape()[..batch]);
     let extent = |of: &[usize]| if of.contains(&0) { 0 } else { of.iter().product() };
     shape.push(extent(&x.shape()[batch..batch + rows]));

@@ -10,11 +10,15 @@
 //! Whatever lies between two members has a stage between theirs, so it is a member: groups never wait for each other. A
 //! group whose results are read by one other group of its space alone joins that group.
 //!
-//! Constants and repetitions are not run for a group; it reads the value itself.
+//! Constants and repetitions are not run for a group; it reads the value itself. A product of matrices that one group alone
+//! reads runs in it, where its rows are rows of the group and that costs nothing ([`products`](crate::products)).
 
+use crate::contract::Contraction;
 use crate::elementwise::{Lowering, Typed, is_elementwise};
 use crate::fused::{Buffer, Fused, Level, Life, Operand, Phase, Place, literal};
 use crate::kernel::Sizes;
+use crate::phases::LONG;
+use crate::products::{self, Product, Widths};
 use crate::program::needs_check;
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::{Constant, Op, Reduction, Value};
@@ -37,6 +41,8 @@ pub(crate) struct Group {
     space: Space,
     /// Ascending, with what each is and reads.
     eqns: Vec<(usize, Part, Vec<Read>)>,
+    /// Products that it computes for itself, with their operands.
+    products: Vec<(usize, [Val; 2])>,
     /// Values from outside, and how they are read.
     pub(crate) inputs: Vec<Input>,
     /// Values that are read outside.
@@ -263,8 +269,8 @@ fn fits(f: &Function, e: &Eqn) -> bool {
     !needs_check(f, e, &types)
 }
 
-/// The steps of a function, in order; `live` says which equations are needed.
-pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool) -> Vec<Node> {
+/// The steps of a function, in order; `live` says which equations are needed, `products` whether groups compute any.
+pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool, products: bool) -> Vec<Node> {
     let mut fusion = Fusion::new(f);
     let alive: Vec<usize> = (0..f.eqns().len()).filter(|&i| live(&f.eqns()[i])).collect();
     let mut reads: Vec<Vec<Read>> = (0..f.eqns().len()).map(|i| fusion.reads(i)).collect();
@@ -308,6 +314,9 @@ pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool) -> Vec<Node> {
     }
     let alive: Vec<usize> = alive.into_iter().filter(|&i| runs[i]).collect();
     sink(&mut fusion, &alive, &operands);
+    if products {
+        take(&mut fusion, &alive, &operands);
+    }
     let order = order(&mut fusion, &alive, &operands);
 
     // Values that leave their group.
@@ -324,9 +333,17 @@ pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool) -> Vec<Node> {
     let mut nodes: FxHashMap<usize, Group> = FxHashMap::default();
     let mut known: FxHashSet<(usize, Input)> = FxHashSet::default();
     for &i in &alive {
-        let Some((part, space)) = fusion.parts[i] else { continue };
-        let (own, space) = (fusion.root(i), fusion.spaces[space].clone());
-        let group = nodes.entry(own).or_insert_with(|| Group { space, eqns: vec![], inputs: vec![], outputs: vec![] });
+        let own = fusion.root(i);
+        let Some((_, space)) = fusion.parts[own] else { continue };
+        let space = fusion.spaces[space].clone();
+        let new = || Group { space, eqns: vec![], products: vec![], inputs: vec![], outputs: vec![] };
+        let group = nodes.entry(own).or_insert_with(new);
+        group.outputs.extend(f.eqns()[i].results().filter(|r| leaves[r.index()]));
+        let Some((part, _)) = fusion.parts[i] else {
+            let x = f.operands(&f.eqns()[i]);
+            group.products.push((i, [x[0], x[1]]));
+            continue;
+        };
         for r in &reads[i] {
             let Read::Value(v, dims) = r else { continue };
             let input = (*v, (part.reads(), dims.clone()));
@@ -336,11 +353,10 @@ pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool) -> Vec<Node> {
             }
         }
         group.eqns.push((i, part, std::mem::take(&mut reads[i])));
-        group.outputs.extend(f.eqns()[i].results().filter(|r| leaves[r.index()]));
     }
     let node = |i: usize| match nodes.remove(&i) {
         // A reduction alone is not gathered first.
-        Some(g) if !matches!(g.eqns[..], [(_, Part::Fold(_), _)]) => Node::Group(g),
+        Some(g) if !matches!(g.eqns[..], [(_, Part::Fold(_), _)]) || !g.products.is_empty() => Node::Group(g),
         _ => Node::Single(i),
     };
     order.into_iter().map(node).collect()
@@ -384,10 +400,12 @@ fn stages(fusion: &mut Fusion<'_>, alive: &[usize], reads: &[Vec<Read>]) {
 /// What calls a visitor with the values that an equation reads, and how they are repeated.
 type Operands<'a> = &'a dyn Fn(usize, &mut dyn FnMut(Val, &Option<Vec<usize>>));
 
+/// Who reads something: nobody, or more than one group.
+const NONE: usize = usize::MAX;
+const MANY: usize = usize::MAX - 1;
+
 /// Joins groups with the one group that reads them, if that is of their space and finds there what it reads.
 fn sink(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands<'_>) {
-    const NONE: usize = usize::MAX;
-    const MANY: usize = usize::MAX - 1;
     let f = fusion.f;
     // The only reader of each group, seen from the last equation back.
     let mut reader = vec![NONE; f.eqns().len()];
@@ -419,6 +437,42 @@ fn sink(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands<'_>) {
             fusion.join(own, to);
             own = fusion.root(to);
             reader[own] = next;
+        }
+    }
+}
+
+/// Joins products with the one group that reads them, if they have its elements, and it runs row by row on a shape of which it knows
+/// the rows. Nobody else waits for them, so nobody waits for the group who did not before.
+fn take(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands<'_>) {
+    let f = fusion.f;
+    let product = |i: usize| products::sizes(f, &f.eqns()[i]);
+    // The group that alone reads each product.
+    let mut reader: FxHashMap<usize, usize> =
+        alive.iter().filter(|&&i| product(i).is_some()).map(|&i| (i, NONE)).collect();
+    if reader.is_empty() {
+        return;
+    }
+    let mut taken: FxHashMap<usize, (Widths, usize)> = FxHashMap::default();
+    let mut by_rows = vec![false; f.eqns().len()];
+    for &i in alive {
+        let own = fusion.root(i);
+        by_rows[own] |= fusion.parts[i].is_some_and(|p| p.0 != Part::Element);
+        operands(i, &mut |v, dims| {
+            let Some(Some(known)) = fusion.producer[v.index()].map(|p| reader.get_mut(&p)) else { return };
+            let elements = fusion.parts[i].is_some_and(|p| p.0.reads() == Level::Elements) && dims.is_none();
+            *known = if elements && [NONE, own].contains(known) { own } else { MANY };
+        });
+    }
+    for &i in alive {
+        let (Some(&own), Some(([k, n], dtype))) = (reader.get(&i), product(i)) else { continue };
+        let Some(&Some((_, space))) = fusion.parts.get(own) else { continue };
+        let space = &fusion.spaces[space];
+        let short = || products::known(space.shape.iter().skip(space.kept())).is_some_and(|len| len <= LONG);
+        let (widths, columns) = taken.get(&own).copied().unwrap_or((Widths::default(), n));
+        let widths = widths.and([k, n], dtype);
+        if columns == n && (!by_rows[own] || short()) && widths.pay() && fusion.shape(&f.eqns()[i]) == &space.shape {
+            taken.insert(own, (widths, n));
+            fusion.join(i, own);
         }
     }
 }
@@ -461,9 +515,14 @@ impl Group {
         self.eqns.last().expect("a group has equations").0
     }
 
-    /// Its equations, ascending.
+    /// Its equations, products first.
     pub(crate) fn equations(&self) -> impl Iterator<Item = usize> {
-        self.eqns.iter().map(|e| e.0)
+        self.products.iter().map(|p| p.0).chain(self.eqns.iter().map(|e| e.0))
+    }
+
+    /// What it reads: its inputs, then the operands of products.
+    pub(crate) fn reads(&self) -> impl Iterator<Item = Val> {
+        self.inputs.iter().map(|(v, _)| *v).chain(self.products.iter().flat_map(|p| p.1))
     }
 
     /// The values that it gives, in the order of its results.
@@ -511,7 +570,8 @@ impl Group {
                 }
             }
         }
-        self.outputs.iter().for_each(|v| life[maker[v]] = Some(Life::Result));
+        let results = || self.outputs.iter().filter_map(|v| maker.get(v));
+        results().for_each(|&k| life[k] = Some(Life::Result));
         let (mut buffers, mut buffer) = (Vec::new(), vec![usize::MAX; n]);
         for k in 0..n {
             if let Some(life) = life[k] {
@@ -520,11 +580,25 @@ impl Group {
                 buffers.push(Buffer { dtype, level: part(k).makes(), life, over: vec![] });
             }
         }
+        let mut products = Vec::with_capacity(self.products.len());
+        let mut product: FxHashMap<Val, usize> = FxHashMap::default();
+        for (i, x) in &self.products {
+            let e = &f.eqns()[*i];
+            let (Op::DotGeneral(d), Some(y)) = (&e.op, e.results().next()) else {
+                unreachable!("a product has a result")
+            };
+            let contraction = Contraction::new(d, f.ty(x[0]).rank(), f.ty(x[1]).rank());
+            product.insert(y, buffers.len());
+            products.push(Product { contraction, buffer: buffers.len() });
+            let life = if self.outputs.contains(&y) { Life::Result } else { Life::Group };
+            buffers.push(Buffer { dtype: f.ty(y).dtype, level: Level::Elements, life, over: vec![] });
+        }
+        let buffer_of = |v: &Val| maker.get(v).map(|&k| buffer[k]).or_else(|| product.get(v).copied());
 
         let level = |of: Part| if flat { Level::Elements } else { of.reads() };
         let operand: FxHashMap<&Input, usize> = self.inputs.iter().enumerate().map(|(i, input)| (input, i)).collect();
-        let place = |v: Val, of: Part, dims: &Option<Vec<usize>>| match maker.get(&v) {
-            Some(&j) => Place::Buffer(buffer[j]),
+        let place = |v: Val, of: Part, dims: &Option<Vec<usize>>| match buffer_of(&v) {
+            Some(b) => Place::Buffer(b),
             None => Place::Operand(operand[&(v, (of.reads(), dims.clone()))]),
         };
         let mut phases: Vec<Phase> = Vec::new();
@@ -575,15 +649,19 @@ impl Group {
                 if buffers[b].life != Life::Result {
                     continue;
                 }
-                let free = |&i: &usize| {
-                    let (v, how) = &self.inputs[i];
-                    f.ty(*v).dtype == buffers[b].dtype
-                        && level_of(how) == buffers[b].level
-                        && p.may_write_over(k, i)
-                        && !phases[at + 1..].iter().any(|p| p.needs(i))
+                let free = |place: &Place| {
+                    let (dtype, level) = match *place {
+                        Place::Operand(i) => (f.ty(self.inputs[i].0).dtype, level_of(&self.inputs[i].1)),
+                        Place::Buffer(p) => (buffers[p].dtype, buffers[p].level),
+                    };
+                    (dtype, level) == (buffers[b].dtype, buffers[b].level)
+                        && p.may_write_over(k, *place)
+                        && !phases[at + 1..].iter().any(|p| p.needs(*place))
                 };
                 // A few candidates are enough: a group may have very many operands.
-                buffers[b].over = (0..self.inputs.len()).filter(free).take(16).collect();
+                let operands = (0..self.inputs.len()).map(Place::Operand).filter(free).take(16);
+                let passing = products.iter().map(|p| p.buffer).filter(|&p| buffers[p].life != Life::Result);
+                buffers[b].over = operands.chain(passing.map(Place::Buffer).filter(free)).collect();
             }
         }
         let operands = self.inputs.iter().enumerate().map(|(i, (_, how))| Operand {
@@ -596,9 +674,10 @@ impl Group {
             operands: operands.collect(),
             shape: Some(Sizes::of(&if flat { rows() } else { self.space.shape.clone() })),
             reduced: if flat || self.eqns.iter().all(|e| e.1 == Part::Element) { 0 } else { self.space.reduced },
-            results: self.outputs.iter().map(|v| buffer[maker[v]]).collect(),
+            results: self.outputs.iter().filter_map(buffer_of).collect(),
             buffers,
             phases,
+            products,
         }
     }
 }

@@ -5,13 +5,16 @@
 //! while these are in a cache.
 //!
 //! A result is written over an operand that dies here, if nothing reads the operand afterwards. Axes along which every
-//! operand repeats are computed once.
+//! operand repeats are computed once. What a group reads may be a product of matrices that it computes itself
+//! ([`products`](crate::products)), a block of rows before the phases run on these, where the result will lie or in memory
+//! that passes.
 
 use crate::across::Across;
 use crate::element::{Plain, for_any};
 use crate::elementwise::{Lowering, Typed};
 use crate::kernel::{Kernel, Operands, Results, Sizes};
-use crate::phases::Run;
+use crate::phases::{Made, Run};
+use crate::products::{Cut, Factors, Product, Widths};
 use crate::tensor::{Extents, Fresh, Tensor, volume};
 use cotangent_core::ops::Op;
 use cotangent_core::{DType, Env, Result};
@@ -38,6 +41,8 @@ pub(crate) struct Fused {
     pub(crate) operands: Vec<Operand>,
     pub(crate) buffers: Vec<Buffer>,
     pub(crate) phases: Vec<Phase>,
+    /// What it computes of the last buffers; the factors of each come after the operands.
+    pub(crate) products: Vec<Product>,
     /// The buffers that are results, in order.
     pub(crate) results: Vec<usize>,
 }
@@ -56,8 +61,8 @@ pub(crate) struct Buffer {
     pub(crate) dtype: DType,
     pub(crate) level: Level,
     pub(crate) life: Life,
-    /// The operands over which it may be written.
-    pub(crate) over: Vec<usize>,
+    /// The operands over which it may be written, then the products.
+    pub(crate) over: Vec<Place>,
 }
 
 /// How long elements are needed.
@@ -92,17 +97,15 @@ pub(crate) enum Place {
 }
 
 impl Phase {
-    /// Whether a value written as the `k`-th may be written where an operand lies.
-    pub(crate) fn may_write_over(&self, k: usize, operand: usize) -> bool {
-        let is = |p: &Place| *p == Place::Operand(operand);
-        let read = self.reads.iter().position(is);
-        !self.folds.iter().any(|f| is(&f.1)) && read.is_none_or(|r| self.body.may_overwrite(k, r))
+    /// Whether a value written as the `k`-th may be written where another lies.
+    pub(crate) fn may_write_over(&self, k: usize, place: Place) -> bool {
+        let read = self.reads.iter().position(|p| *p == place);
+        !self.folds.iter().any(|f| f.1 == place) && read.is_none_or(|r| self.body.may_overwrite(k, r))
     }
 
-    /// Whether it reads an operand.
-    pub(crate) fn needs(&self, operand: usize) -> bool {
-        let is = |p: &Place| *p == Place::Operand(operand);
-        self.reads.iter().any(is) || self.folds.iter().any(|f| is(&f.1))
+    /// Whether it reads what lies there.
+    pub(crate) fn needs(&self, place: Place) -> bool {
+        self.reads.contains(&place) || self.folds.iter().any(|f| f.1 == place)
     }
 }
 
@@ -112,7 +115,7 @@ pub(crate) fn alone(op: &Op, types: &[DType]) -> Fused {
     let x: Vec<Typed> = types.iter().map(|&t| lowering.input(t)).collect();
     let (y, dtype) = lowering.emit(op, &x);
     let (body, cost) = lowering.finish(&[y]);
-    let over = (0..x.len()).filter(|&i| types[i] == dtype && body.may_overwrite(0, i)).collect();
+    let over = (0..x.len()).filter(|&i| types[i] == dtype && body.may_overwrite(0, i)).map(Place::Operand).collect();
     let reads = (0..x.len()).map(Place::Operand).collect();
     Fused {
         shape: None,
@@ -120,6 +123,7 @@ pub(crate) fn alone(op: &Op, types: &[DType]) -> Fused {
         operands: x.iter().map(|_| Operand { level: Level::Elements, dims: None, folded: false }).collect(),
         buffers: vec![Buffer { dtype, level: Level::Elements, life: Life::Result, over }],
         phases: vec![Phase { level: Level::Elements, body, reads, writes: vec![0], folds: vec![], cost }],
+        products: vec![],
         results: vec![0],
     }
 }
@@ -163,7 +167,33 @@ impl Fused {
         Box::new(move |env, x| self.run(env, x))
     }
 
-    pub(crate) fn run(&self, env: &Env, operands: Operands) -> Result<Results> {
+    /// How rows are cut so that products are read in a cache, by the sizes `[m, k, n]` of these; nothing if they run as a
+    /// whole before. There are so many rows of such a length.
+    pub(crate) fn cut(
+        &self,
+        products: impl Iterator<Item = ([usize; 3], DType)> + Clone,
+        count: usize,
+        len: usize,
+    ) -> Option<Cut> {
+        let ([m, _, n], _) = products.clone().next()?;
+        let widths = products.fold(Widths::default(), |w, ([_, k, n], dtype)| w.and([k, n], dtype));
+        Some(widths.cut(count * len / n, m, (len / n).max(1))?.scaled(n, len))
+    }
+
+    /// Whether a buffer is a product.
+    pub(crate) fn is_product(&self, buffer: usize) -> bool {
+        buffer >= self.buffers.len() - self.products.len()
+    }
+
+    pub(crate) fn run(&self, env: &Env, mut operands: Operands) -> Result<Results> {
+        let mut factors = SmallVec::<[Factors; 1]>::new();
+        if !self.products.is_empty() {
+            let mut rest = operands.drain(self.operands.len()..);
+            for p in &self.products {
+                let mut next = || rest.next().expect("the operands of products come after the others");
+                factors.push(Factors::new(p, next(), next())?);
+            }
+        }
         let full: Extents = match &self.shape {
             Some(shape) => shape.at(env)?,
             None => operands[0].shape().into(),
@@ -182,7 +212,7 @@ impl Fused {
             x.push(if o.folded { t.into_dense()? } else { t });
         }
         let mut shape = full.clone();
-        if self.reduced == 0 {
+        if self.reduced == 0 && self.products.is_empty() {
             for (d, n) in shape.iter_mut().enumerate() {
                 if *n > 1 && x.iter().all(|t| t.strides()[d] == 0) {
                     *n = 1;
@@ -206,15 +236,27 @@ impl Fused {
             across.push(blocks);
         }
 
+        let cut = self.cut(factors.iter().map(|f| (f.sizes(), f.dtype())), count, len);
         let mut dying: SmallVec<[usize; 4]> = (0..x.len()).filter(|&i| x[i].exclusive_ptr().is_some()).collect();
         let mut memory: SmallVec<[Memory; 2]> = SmallVec::with_capacity(self.buffers.len());
-        for b in &self.buffers {
+        // Products that lie where a result will.
+        let mut under: SmallVec<[(usize, usize); 1]> = SmallVec::new();
+        for (k, b) in self.buffers.iter().enumerate() {
             let found = match b.life {
-                Life::Result => dying.iter().position(|i| b.over.contains(i)),
+                Life::Result => dying.iter().position(|&i| b.over.contains(&Place::Operand(i))),
                 _ => None,
             };
+            let product = b.over.iter().find_map(|place| match *place {
+                Place::Buffer(p) if found.is_none() && under.iter().all(|u| u.0 != p) => Some(p),
+                _ => None,
+            });
+            under.extend(product.map(|p| (p, k)));
             memory.push(match (found, b.level, b.life) {
                 (Some(at), ..) => Memory::Over(dying.remove(at)),
+                _ if under.iter().any(|u| u.0 == k) => Memory::Passing,
+                _ if product.is_some() || (self.is_product(k) && (cut.is_none() || b.life == Life::Result)) => {
+                    Memory::Fresh(Fresh::initialised(b.dtype, n)?)
+                }
                 (None, Level::Rows, _) => Memory::Fresh(Fresh::new(b.dtype, count)?),
                 (None, _, Life::Result) => Memory::Fresh(Fresh::new(b.dtype, n)?),
                 (None, _, Life::Group) if !by_rows => Memory::Fresh(Fresh::new(b.dtype, n)?),
@@ -226,11 +268,12 @@ impl Fused {
             Memory::Fresh(f) => Some(f.ptr()),
             Memory::Passing => None,
         });
-        let whole = whole.collect();
-        let run = Run::new(self, &shape, count, len, &x, across, whole);
+        let mut whole: SmallVec<[Option<*mut u8>; 4]> = whole.collect();
+        under.iter().for_each(|&(p, k)| whole[p] = whole[k]);
+        let run = Run::new(self, &shape, [count, len], &x, across, whole, Made { factors, cut });
         // SAFETY: operands address elements of their type for every index of the shape of their level; buffers hold a value
         // for every element, or row, of theirs; an operand that is written over is a whole buffer of its own, and `over`
-        // says that nothing reads it afterwards.
+        // says that nothing reads it, or the product that lies under a result, afterwards. Products have the rows of the group.
         unsafe { if by_rows { run.by_rows() } else { run.by_phases()? } };
         drop(run);
         let mut finish = |&b: &usize| {

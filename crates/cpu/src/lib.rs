@@ -38,6 +38,7 @@ pub mod lower;
 pub mod memory;
 mod movement;
 mod phases;
+mod products;
 pub mod profile;
 pub mod program;
 mod recurrence;

@@ -9,7 +9,8 @@
 //! that a thread keeps for its next run.
 
 use crate::fuse::{Node, plan};
-use crate::fused::{Fused, Level, Life};
+use crate::fused::{Fused, Level, Life, Place};
+use crate::products::Product;
 use cotangent_core::ops::{Op, Unary};
 use cotangent_core::{Env, Function, Result, Type, Val, reference};
 use rustc_hash::FxHashMap;
@@ -51,7 +52,7 @@ type Peaks = FxHashMap<*const Function, usize>;
 fn measure(f: &Function, arguments: &[Type], outer: &Env, peaks: &mut Peaks) -> Result<Memory> {
     let env = reference::bind_body(f, arguments, outer)?;
     let need = f.needed(None);
-    let nodes = plan(f, |e| e.results().any(|r| need[r.index()]));
+    let nodes = plan(f, |e| e.results().any(|r| need[r.index()]), true);
     let mut walk = Walk { f, env: &env, room: vec![None; f.len()], buffers: Vec::new(), alive: 0 };
     let mut last = vec![None; f.len()];
     for (k, node) in nodes.iter().enumerate() {
@@ -66,8 +67,8 @@ fn measure(f: &Function, arguments: &[Type], outer: &Env, peaks: &mut Peaks) -> 
         let (made, inside) = match node {
             Node::Single(e) => walk.single(*e, ending, peaks)?,
             Node::Group(g) => {
-                let inputs: Vec<Val> = g.inputs.iter().map(|(v, _)| *v).collect();
-                walk.group(&g.lower(f), &inputs, g.results(), ending)?
+                let reads: Vec<Val> = g.reads().collect();
+                walk.group(&g.lower(f), &reads, g.results(), ending)?
             }
         };
         if walk.alive + inside > memory.peak || memory.step.is_none() {
@@ -107,7 +108,7 @@ impl Walk<'_> {
     fn reads(&self, node: &Node) -> Vec<Val> {
         match node {
             Node::Single(e) => self.f.operands(&self.f.eqns()[*e]).to_vec(),
-            Node::Group(g) => g.inputs.iter().map(|(v, _)| *v).collect(),
+            Node::Group(g) => g.reads().collect(),
         }
     }
 
@@ -220,6 +221,15 @@ impl Walk<'_> {
         let (kept, row) = shape.split_at(shape.len() - g.reduced);
         let volume = |shape: &[usize]| shape.iter().copied().fold(1, usize::saturating_mul);
         let (rows, len) = (volume(kept), volume(row));
+        let sizes = |(p, x): (&Product, &[Val])| {
+            let [a, b] = [x[0], x[1]].map(|v| self.known(self.f.ty(v)));
+            let [a, b] = [a?, b?].map(|t| t.shape.as_const().unwrap_or_default());
+            Ok((p.contraction.sizes(&a, &b), g.buffers[p.buffer].dtype))
+        };
+        let factors = g.products.iter().zip(inputs[g.operands.len()..].chunks_exact(2));
+        let products = factors.map(sizes).collect::<Result<Vec<_>>>()?;
+        let by_blocks = g.cut(products.into_iter(), rows, len).is_some();
+        let mut under: Vec<usize> = Vec::new();
         let mut written: Vec<Val> = Vec::new();
         let mut inside = 0usize;
         for (k, b) in g.buffers.iter().enumerate() {
@@ -227,15 +237,30 @@ impl Walk<'_> {
             let bytes = n.saturating_mul(b.dtype.size());
             match (g.results.iter().position(|&r| r == k), b.life) {
                 (Some(at), _) => {
-                    let fits = |x: &Val| ending(*x) && !written.contains(x) && self.is_free(*x, bytes);
-                    match b.over.iter().map(|&i| inputs[i]).find(fits) {
+                    let once = |x: &Val| inputs.iter().filter(|y| *y == x).count() == 1;
+                    let fits = |x: &Val| ending(*x) && !written.contains(x) && self.is_free(*x, bytes) && once(x);
+                    let operands = b.over.iter().filter_map(|place| match place {
+                        Place::Operand(i) => Some(inputs[*i]),
+                        Place::Buffer(_) => None,
+                    });
+                    match operands.into_iter().find(fits) {
                         Some(x) => {
                             written.push(x);
                             self.share(made[at], x);
                         }
-                        None => self.give(made[at], bytes),
+                        None => {
+                            self.give(made[at], bytes);
+                            let product = b.over.iter().find_map(|place| match place {
+                                Place::Buffer(p) => Some(*p).filter(|p| !under.contains(p)),
+                                Place::Operand(_) => None,
+                            });
+                            under.extend(product);
+                        }
                     }
                 }
+                // A product lies under a result, or passes a block at a time.
+                (None, _) if g.is_product(k) && (by_blocks || under.contains(&k)) => {}
+                (None, _) if g.is_product(k) => inside = inside.saturating_add(bytes),
                 // Elements pass from phase to phase through a thread's block.
                 (None, life) if b.level == Level::Elements && (life == Life::Phase || g.by_rows(len)) => {}
                 (None, _) => inside = inside.saturating_add(bytes),

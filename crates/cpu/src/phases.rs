@@ -3,13 +3,14 @@
 //! Two ways. **By rows**: all phases on a block of rows, then on the next; what passes from phase to phase lies in the
 //! thread's own memory and stays in a cache. **By phases**, where a row is too long for that: a phase on all elements, then
 //! the next. Either way a row is folded from its pieces, so the bits are the same; where work is cut depends on
-//! the shape and the code.
+//! the shape and the code. Products that the phases read come before them: of the rows that a thread has claimed, or whole.
 
 use crate::across::Across;
 use crate::fused::{Fused, Level, Life, Phase, Place};
+use crate::products::{Cut, Factors};
 use crate::tensor::{Extents, Fresh, Tensor, row_major};
 use cotangent_core::{DType, Result};
-use cotangent_kernels::parallel::{Shared, parallel};
+use cotangent_kernels::parallel::{Shared, parallel, with_threads};
 use cotangent_kernels::tile::fold::{Fold, PIECE, Reduced};
 use cotangent_kernels::tile::{AHEAD, Laid, Line, past_caches};
 use smallvec::SmallVec;
@@ -26,7 +27,7 @@ const FAR: usize = 1 << 20;
 const STORE: u64 = 80;
 
 /// From here on a row does not stay in a cache.
-const LONG: usize = 4 * PIECE;
+pub(crate) const LONG: usize = 4 * PIECE;
 
 /// Nanoseconds that a thread works on what it has claimed.
 const CLAIM: u64 = 20_000;
@@ -37,6 +38,12 @@ const PACKING: u64 = 700;
 thread_local! {
     /// What passes from phase to phase.
     static PASSING: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The products that a call computes, and how rows are cut for them.
+pub(crate) struct Made {
+    pub(crate) factors: SmallVec<[Factors; 1]>,
+    pub(crate) cut: Option<Cut>,
 }
 
 /// One call of a group.
@@ -53,23 +60,45 @@ pub(crate) struct Run<'a> {
     across: SmallVec<[Option<Across>; 4]>,
     /// Where each buffer is, if it is whole.
     whole: SmallVec<[Option<*mut u8>; 4]>,
-    /// Bytes of what passes for each element: in the buffers, and operands that are packed, before each, and in all.
+    /// Bytes of what passes for each element: in the buffers, and operands that are packed, before each, and in all; of products
+    /// by themselves.
     before: SmallVec<[usize; 4]>,
     before_operand: SmallVec<[usize; 4]>,
     passing: usize,
+    passing_products: usize,
+    made: Made,
 }
 
 // SAFETY: the pointers are to memory that the call owns or borrows; the phases of different rows, or pieces, read and write
 // different parts of what is written at all.
 unsafe impl Sync for Run<'_> {}
 
-/// A thread's memory for what passes, and the element that lies at its start.
+/// Memory for so many elements of each value that lies in it, and the element that lies at its start.
+#[derive(Clone, Copy)]
+struct Room {
+    data: *mut u8,
+    elements: usize,
+    first: usize,
+}
+
+impl Room {
+    const NONE: Room = Room { data: std::ptr::null_mut(), elements: 0, first: 0 };
+
+    /// Where the first element of a value is, or would be, with so many bytes before it for each element.
+    fn at(self, before: usize, size: usize) -> *mut u8 {
+        self.data.wrapping_add(self.elements * before).wrapping_sub(self.first * size)
+    }
+}
+
+/// A thread's memory for what passes: a block of rows, and those of products, which are larger.
 #[derive(Clone, Copy)]
 struct Passing {
-    data: *mut u8,
-    /// Elements that there is room for.
-    room: usize,
-    first: usize,
+    block: Room,
+    products: Room,
+}
+
+impl Passing {
+    const NOTHING: Passing = Passing { block: Room::NONE, products: Room::NONE };
 }
 
 impl Fused {
@@ -83,11 +112,11 @@ impl<'a> Run<'a> {
     pub(crate) fn new(
         fused: &'a Fused,
         shape: &'a Extents,
-        count: usize,
-        len: usize,
+        [count, len]: [usize; 2],
         x: &'a [Tensor],
         across: SmallVec<[Option<Across>; 4]>,
         whole: SmallVec<[Option<*mut u8>; 4]>,
+        made: Made,
     ) -> Run<'a> {
         let shape = &shape[..];
         let elements = row_major(shape);
@@ -113,7 +142,7 @@ impl<'a> Run<'a> {
         let laid = |(at, p): (usize, &'a Phase)| {
             let second = |i: usize| {
                 let far = count * len * x[i].dtype().size() > FAR && fused.operands[i].level == Level::Elements;
-                far && fused.phases[..at].iter().filter(|p| p.needs(i)).count() == 1
+                far && fused.phases[..at].iter().filter(|p| p.needs(Place::Operand(i))).count() == 1
             };
             let again = |r: &(usize, &Place)| matches!(r.1, Place::Operand(i) if across[*i].is_none() && second(*i));
             let ahead = p.reads.iter().enumerate().filter(|r| by_blocks && again(r));
@@ -121,7 +150,8 @@ impl<'a> Run<'a> {
             let last = |b: usize| {
                 let (own, read) = (&fused.buffers[b], Place::Buffer(b));
                 let large = own.level == Level::Elements && count * len * own.dtype.size() >= past_caches();
-                let fresh = |at: *mut u8| x.iter().all(|t| t.first_ptr() != at.cast_const());
+                let under = |at: *mut u8| made.factors.iter().any(|f| whole[f.buffer] == Some(at));
+                let fresh = |at: *mut u8| x.iter().all(|t| t.first_ptr() != at.cast_const()) && !under(at);
                 let again = |p: &Phase| p.reads.contains(&read) || p.folds.iter().any(|f| f.1 == read);
                 let result = own.life == Life::Result && whole[b].is_some_and(fresh);
                 let quick = p.cost < STORE * own.dtype.size() as u64;
@@ -131,10 +161,11 @@ impl<'a> Run<'a> {
             of(p).map(|laid| laid.reading_ahead(ahead.map(|r| r.0)).streaming(past))
         };
         let laid = fused.phases.iter().enumerate().map(laid).collect();
-        let (mut before, mut passing) = (SmallVec::new(), 0);
-        for (b, whole) in fused.buffers.iter().zip(&whole) {
-            before.push(passing);
-            passing += if whole.is_none() { b.dtype.size() } else { 0 };
+        let (mut before, mut passing, mut passing_products) = (SmallVec::new(), 0, 0);
+        for (k, (b, whole)) in fused.buffers.iter().zip(&whole).enumerate() {
+            let bytes = if fused.is_product(k) { &mut passing_products } else { &mut passing };
+            before.push(*bytes);
+            *bytes += if whole.is_none() { b.dtype.size() } else { 0 };
         }
         let mut before_operand = SmallVec::new();
         for (t, across) in x.iter().zip(&across) {
@@ -142,7 +173,21 @@ impl<'a> Run<'a> {
             passing += across.map_or(0, |_| t.dtype().size());
         }
         let operands = x.iter().map(Tensor::first_ptr).collect();
-        Run { fused, laid, count, len, operands, x, across, whole, before, before_operand, passing }
+        Run {
+            fused,
+            laid,
+            count,
+            len,
+            operands,
+            x,
+            across,
+            whole,
+            before,
+            before_operand,
+            passing,
+            passing_products,
+            made,
+        }
     }
 
     /// Picoseconds of all phases for one row.
@@ -172,14 +217,29 @@ impl<'a> Run<'a> {
         // Rows that one claim takes: whole blocks.
         let claim = (CLAIM * 1000 / cost).min(self.count as u64) as usize;
         let claim = claim.max(1).next_multiple_of(grain);
-        let block = if simple { claim } else { grain };
-        let nanos = cost.saturating_mul(self.count as u64) / 1000;
-        parallel(self.count.div_ceil(claim), nanos, |c| {
-            let end = self.count.min((c + 1) * claim);
-            self.with_memory(block.min(end - c * claim) * self.len, |mut memory| {
-                for start in (c * claim..end).step_by(block) {
-                    let rows = start..end.min(start + block);
-                    memory.first = rows.start * self.len;
+        let (cut, products) = match self.made.cut {
+            Some(cut) => (cut, self.made.factors.iter().map(|f| f.cost() * self.len as u64).sum()),
+            None => (Cut { total: self.count, whole: self.count, size: claim }, 0),
+        };
+        if self.made.cut.is_none() {
+            // SAFETY: products that run before have memory for all rows.
+            self.made.factors.iter().for_each(|f| unsafe { self.product(f, 0..self.count, Passing::NOTHING) });
+        }
+        let nanos = cost.saturating_add(products).saturating_mul(self.count as u64) / 1000;
+        parallel(cut.blocks(), nanos, |c| {
+            let all = cut.range(c);
+            let block = if simple { all.len() } else { grain };
+            let room = if self.made.cut.is_some() { all.len() * self.len } else { 0 };
+            self.with_memory(block.min(all.len()) * self.len, room, |mut memory| {
+                memory.products.first = all.start * self.len;
+                if self.made.cut.is_some() {
+                    // SAFETY: there is room for the products of these rows. The others compute theirs beside.
+                    let product = |f| unsafe { self.product(f, all.clone(), memory) };
+                    with_threads(1, || self.made.factors.iter().for_each(product));
+                }
+                for start in all.clone().step_by(block.max(1)) {
+                    let rows = start..all.end.min(start + block);
+                    memory.block.first = rows.start * self.len;
                     for (i, across) in self.packed() {
                         let (size, elements) = (self.x[i].dtype().size(), rows.start * self.len..rows.end * self.len);
                         let to = self.at(Place::Operand(i), memory).wrapping_add(elements.start * size);
@@ -196,6 +256,19 @@ impl<'a> Run<'a> {
                 }
             });
         });
+    }
+
+    /// Computes a product of some rows.
+    ///
+    /// # Safety
+    /// There is room for it.
+    unsafe fn product(&self, f: &Factors, rows: Range<usize>, memory: Passing) {
+        let [_, _, n] = f.sizes();
+        let elements = rows.start * self.len..rows.end * self.len;
+        let to = self.at(Place::Buffer(f.buffer), memory).wrapping_add(elements.start * f.dtype().size());
+        // SAFETY: rows of the group are whole rows of the product; memory that passes, and what is made for a product, is
+        // initialised, and no other thread has these rows.
+        unsafe { f.make(elements.start / n..elements.end / n, to) };
     }
 
     /// The operands of which a block at a time is packed.
@@ -217,9 +290,8 @@ impl<'a> Run<'a> {
     pub(crate) unsafe fn by_phases(&self) -> Result<()> {
         for (p, laid) in self.fused.phases.iter().zip(&self.laid) {
             if p.level == Level::Rows {
-                let nothing = Passing { data: std::ptr::null_mut(), room: 0, first: 0 };
                 // SAFETY: the caller's promise; values of rows do not pass.
-                unsafe { self.make(p, laid, 0..self.count, nothing) };
+                unsafe { self.make(p, laid, 0..self.count, Passing::NOTHING) };
                 continue;
             }
             let pieces = self.len.div_ceil(PIECE);
@@ -230,11 +302,11 @@ impl<'a> Run<'a> {
             let claim = (CLAIM * 1000 / cost.max(1)).max(1) as usize;
             let to: SmallVec<[Shared<u8>; 2]> = partial.iter().map(|f| Shared(f.ptr())).collect();
             parallel(units.div_ceil(claim), cost.saturating_mul(units as u64) / 1000, |c| {
-                self.with_memory(PIECE, |mut memory| {
+                self.with_memory(PIECE, 0, |mut memory| {
                     for u in c * claim..units.min((c + 1) * claim) {
                         let start = u / pieces * self.len + u % pieces * PIECE;
                         let range = start..(start + PIECE).min((u / pieces + 1) * self.len);
-                        memory.first = start;
+                        memory.block.first = start;
                         // SAFETY: the caller's promise; there is room for a piece of what passes and for each result.
                         unsafe {
                             self.make(p, laid, range.clone(), memory);
@@ -261,29 +333,33 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Calls `f` with this thread's memory, with room for so many elements of what passes.
-    fn with_memory(&self, elements: usize, f: impl FnOnce(Passing)) {
+    /// Calls `f` with this thread's memory, with room for so many elements of what passes, and of products.
+    fn with_memory(&self, elements: usize, of_products: usize, f: impl FnOnce(Passing)) {
         PASSING.with_borrow_mut(|memory| {
             // So many that every buffer begins a line.
-            let room = elements.next_multiple_of(size_of::<Line>());
-            let need = self.passing * room / size_of::<Line>();
+            let [elements, of_products] = [elements, of_products].map(|n| n.next_multiple_of(size_of::<Line>()));
+            let need = (self.passing * elements + self.passing_products * of_products) / size_of::<Line>();
             if memory.len() < need {
                 memory.resize(need, Line([0; 64]));
             }
-            f(Passing { data: memory.as_mut_ptr().cast(), room, first: 0 });
+            let data = memory.as_mut_ptr().cast::<u8>();
+            let after = data.wrapping_add(self.passing * elements);
+            let block = Room { data, elements, first: 0 };
+            f(Passing { block, products: Room { data: after, elements: of_products, first: 0 } });
         });
     }
 
     /// Where the first value of a place is, or would be.
     fn at(&self, place: Place, memory: Passing) -> *mut u8 {
-        let passing = |before: usize, size: usize| {
-            memory.data.wrapping_add(memory.room * before).wrapping_sub(memory.first * size)
-        };
         match place {
-            Place::Operand(i) if self.across[i].is_some() => passing(self.before_operand[i], self.x[i].dtype().size()),
+            Place::Operand(i) if self.across[i].is_some() => {
+                memory.block.at(self.before_operand[i], self.x[i].dtype().size())
+            }
             Place::Operand(i) => self.operands[i].cast_mut(),
             Place::Buffer(b) => {
-                self.whole[b].unwrap_or_else(|| passing(self.before[b], self.fused.buffers[b].dtype.size()))
+                let size = self.fused.buffers[b].dtype.size();
+                let room = if self.fused.is_product(b) { memory.products } else { memory.block };
+                self.whole[b].unwrap_or_else(|| room.at(self.before[b], size))
             }
         }
     }

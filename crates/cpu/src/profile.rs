@@ -78,7 +78,7 @@ pub fn steps(f: &Function) -> Vec<StepInfo> {
             all
         }
     };
-    let steps: Vec<Vec<usize>> = plan(f, |e| e.results().any(|r| need[r.index()])).iter().map(members).collect();
+    let steps: Vec<Vec<usize>> = plan(f, |e| e.results().any(|r| need[r.index()]), true).iter().map(members).collect();
     let mut step_of = vec![None; f.len()];
     for (k, members) in steps.iter().enumerate() {
         members.iter().flat_map(|&e| f.eqns()[e].results()).for_each(|r| step_of[r.index()] = Some(k));

@@ -123,12 +123,12 @@ impl Program {
         let need = f.needed(None);
         let live = |e: &Eqn| e.results().any(|r| need[r.index()]);
         let tiny = if cx.executor.is_stepwise() { None } else { Tiny::of(f, live, looped) };
-        let nodes = if tiny.is_some() { Vec::new() } else { plan(f, live) };
+        let nodes = if tiny.is_some() { Vec::new() } else { plan(f, live, true) };
         let mut last = vec![UNREAD; f.len()];
         for (i, node) in nodes.iter().enumerate() {
             match node {
                 Node::Single(e) => f.operands(&f.eqns()[*e]).iter().for_each(|v| last[v.index()] = i as u32),
-                Node::Group(g) => g.inputs.iter().for_each(|(v, _)| last[v.index()] = i as u32),
+                Node::Group(g) => g.reads().for_each(|v| last[v.index()] = i as u32),
             }
         }
         let end = nodes.len() as u32;
@@ -159,8 +159,8 @@ impl Program {
                     (*eqn, e.results().collect::<SmallVec<[Val; 4]>>())
                 }
                 Node::Group(g) => {
-                    let inputs: SmallVec<[Val; 4]> = g.inputs.iter().map(|(v, _)| *v).collect();
-                    read(&mut pool, &mut slots, &inputs, ends);
+                    let reads: SmallVec<[Val; 4]> = g.reads().collect();
+                    read(&mut pool, &mut slots, &reads, ends);
                     (g.last(), g.results().collect())
                 }
             };
@@ -411,6 +411,10 @@ pub(crate) fn needs_check(f: &Function, e: &Eqn, x: &[Type]) -> bool {
     match e.op {
         Op::Binary(_) | Op::Compare(_) | Op::Select(_) | Op::Complex(_) | Op::LinearRecurrence(_) => {
             x.iter().any(|t| t.shape != x[0].shape)
+        }
+        Op::DotGeneral(ref d) => {
+            let pairs = |a: &[usize], b: &[usize]| a.iter().zip(b).any(|(&i, &j)| x[0].shape[i] != x[1].shape[j]);
+            pairs(&d.lhs_batch, &d.rhs_batch) || pairs(&d.lhs_contract, &d.rhs_contract)
         }
         Op::Unary(_)
         | Op::IntegerPow(_)

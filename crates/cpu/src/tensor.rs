@@ -451,6 +451,17 @@ impl Fresh {
         for_any!(dtype, T => of::<T>(n))
     }
 
+    /// The same, of elements that may be read before: small memory is zero, large memory has been written.
+    pub(crate) fn initialised(dtype: DType, n: usize) -> Result<Fresh> {
+        let fresh = Fresh::new(dtype, n)?;
+        let bytes = n * dtype.size();
+        if fresh.whole.is_none() && bytes < crate::buffers::LARGE {
+            // SAFETY: the buffer has so many bytes and is ours.
+            unsafe { fresh.ptr().write_bytes(0, bytes) };
+        }
+        Ok(fresh)
+    }
+
     #[inline]
     pub(crate) fn ptr(&self) -> *mut u8 {
         self.data.as_ptr()

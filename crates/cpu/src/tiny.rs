@@ -454,7 +454,7 @@ impl Tiny {
         if most == VALUE {
             f.eqns().iter().filter(|e| live(e)).try_for_each(|e| single(&mut layout, e))?;
         } else {
-            for node in plan(f, &live) {
+            for node in plan(f, &live, false) {
                 match node {
                     Node::Single(i) => single(&mut layout, &f.eqns()[i])?,
                     Node::Group(g) => layout.group(&g)?,

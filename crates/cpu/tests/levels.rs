@@ -146,18 +146,6 @@ fn rows() -> Vec<(Function, Vec<Array>)> {
     programs
 }
 
-/// The results of a function's equations, run one by one.
-fn unfused(f: &Function, args: &[Array]) -> Vec<Array> {
-    let (executor, mut values) = (Executor::new(), vec![None; f.len()]);
-    f.params().iter().zip(args).for_each(|(p, x)| values[p.index()] = Some(Tensor::from(x)));
-    for e in f.eqns() {
-        let x = f.operands(e).iter().map(|v| values[v.index()].clone().unwrap()).collect();
-        let y = executor.apply(&e.op, x, &Env::default()).unwrap();
-        e.results().zip(y).for_each(|(r, y)| values[r.index()] = Some(y));
-    }
-    f.results().iter().map(|r| values[r.index()].clone().unwrap().into_array().unwrap()).collect()
-}
-
 fn hash(y: &[Array]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325;
     y.iter().for_each(|y| mix(&mut hash, y));
@@ -169,7 +157,7 @@ fn fused_gives_the_bits_of_the_equations_alone() {
     for (f, args) in large() {
         let program = compile(&Arc::new(f.clone())).unwrap();
         let fused = program.run(&args).unwrap();
-        assert_eq!(hash(&fused), hash(&unfused(&f, &args)), "{}", print_function(&f));
+        assert_eq!(hash(&fused), hash(&common::unfused(&f, &args)), "{}", print_function(&f));
         let simple = simplify(&f);
         let y = compile(&Arc::new(simple.clone())).unwrap().run(&args).unwrap();
         assert_eq!(hash(&y), hash(&fused), "simplified: {}", print_function(&simple));
@@ -192,7 +180,7 @@ fn fused_gives_the_bits_of_the_equations_alone() {
 fn fused_rows_of_any_length_give_the_bits_of_the_equations_alone() {
     for (f, args) in rows() {
         let program = compile(&Arc::new(f.clone())).unwrap();
-        let want = hash(&unfused(&f, &args));
+        let want = hash(&common::unfused(&f, &args));
         // The second run may be another engine's.
         for _ in 0..2 {
             assert_eq!(hash(&program.run(&args).unwrap()), want, "{}", print_function(&f));
@@ -218,13 +206,16 @@ fn everything() -> u64 {
     for (f, args) in large().into_iter().chain(rows()) {
         run(&mut hash, f, &args);
     }
+    for (f, args) in (0..40).map(common::products::program) {
+        run(&mut hash, Function::clone(&f), &args);
+    }
     hash
 }
 
 #[test]
 fn every_level_engine_and_number_of_threads_gives_the_same_bits() {
     if std::env::var("LEVELS_CHILD").is_ok() {
-        println!("bits {:016x}", everything());
+        println!("hash {:016x}", everything());
         return;
     }
     let of = |level: &str, engine: &str, threads: &str| {
@@ -233,7 +224,7 @@ fn every_level_engine_and_number_of_threads_gives_the_same_bits() {
         child.env("LEVELS_CHILD", "1").env("COTANGENT_SIMD", level);
         child.env("COTANGENT_ENGINE", engine).env("COTANGENT_THREADS", threads);
         let text = String::from_utf8(child.output().unwrap().stdout).unwrap();
-        let at = text.find("bits ").unwrap_or_else(|| panic!("{level}: {text}"));
+        let at = text.find("hash ").unwrap_or_else(|| panic!("{level}: {text}"));
         text[at..at + 21].to_string()
     };
     let want = of("portable", "interpreter", "1");

@@ -34,6 +34,27 @@ fn steps_hold_every_equation_once_and_read_what_is_there() {
 }
 
 #[test]
+fn a_product_and_what_follows_it_are_one_step() {
+    let b = Builder::new("f", Session::default());
+    let [m, k, n] = [30, 16, 40];
+    let x = b.param(Type::new(DType::F32, [m, k]), Some("x"));
+    let w = b.param(Type::new(DType::F32, [k, n]), Some("w"));
+    let cx: &dyn Emit = &b;
+    let y = cx.softmax(cx.matmul(x, w), 1);
+    let f = Arc::new(b.finish(&[y]).unwrap());
+    let product = steps(&f).into_iter().find(|s| s.equations.iter().any(|&e| f.eqns()[e].op.name() == "dot_general"));
+    let product = product.unwrap();
+    assert!(product.equations.iter().any(|&e| f.eqns()[e].op.name() == "exp"), "{product:?}");
+    assert!(product.reads.len() == 2 && [x, w].iter().all(|v| product.reads.contains(v)), "{product:?}");
+    assert_eq!(product.writes, [y]);
+    let ones = |shape: [usize; 2]| Tensor::from(&Array::from_vec(shape, vec![1f32; shape[0] * shape[1]]).unwrap());
+    let p = compile(&f).unwrap().profile(&[ones([m, k]), ones([k, n])], 1).unwrap();
+    let step = p.steps.iter().find(|s| s.step.equations.len() > 4).unwrap();
+    assert!(step.cost.flops > (2 * m * k * n) as f64, "{step:?}");
+    assert_eq!(step.cost.bytes, (4 * (m * k + k * n + m * n)) as f64);
+}
+
+#[test]
 fn a_profile_counts_with_the_sizes_at_hand() {
     let f = Arc::new(program());
     let program = compile(&f).unwrap();

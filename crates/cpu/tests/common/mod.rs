@@ -2,10 +2,12 @@
 
 #![allow(dead_code)]
 
+pub mod products;
+
 use cotangent_core::ops::{Binary, Combine, Reduction, Running, Unary};
 use cotangent_core::transform::Session;
-use cotangent_core::{Array, Builder, DType, Emit, Function, Op, Type, Val, Wide, reference};
-use cotangent_cpu::Executor;
+use cotangent_core::{Array, Builder, DType, Emit, Env, Function, Op, Type, Val, Wide, reference};
+use cotangent_cpu::{Executor, Tensor};
 use std::sync::Arc;
 
 /// A function with parameters of these types.
@@ -28,6 +30,18 @@ pub fn run(f: &Arc<Function>, x: &[Array]) -> Vec<Array> {
     let (y, steps) = (run(Executor::new()), run(Executor::new().stepwise()));
     assert!(y.iter().zip(&steps).all(|(a, b)| a.same_bits(b)), "{y:?} by steps is {steps:?}");
     y
+}
+
+/// The results of a function's equations, run one by one.
+pub fn unfused(f: &Function, args: &[Array]) -> Vec<Array> {
+    let (executor, mut values) = (Executor::new(), vec![None; f.len()]);
+    f.params().iter().zip(args).for_each(|(p, x)| values[p.index()] = Some(Tensor::from(x)));
+    for e in f.eqns() {
+        let x = f.operands(e).iter().map(|v| values[v.index()].clone().unwrap()).collect();
+        let y = executor.apply(&e.op, x, &Env::default()).unwrap();
+        e.results().zip(y).for_each(|(r, y)| values[r.index()] = Some(y));
+    }
+    f.results().iter().map(|r| values[r.index()].clone().unwrap().into_array().unwrap()).collect()
 }
 
 /// Whether the runtime must give the bits of the reference: it neither folds numbers in another order nor has a function
