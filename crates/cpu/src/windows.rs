@@ -1,7 +1,8 @@
 //! `gather`, `scatter` and `scatter_recurrence`: windows of an operand, one for each index vector.
 //!
-//! Index vectors become pairs of offsets, in order; windows that lie inside are moved by the kernels in one call. A window
-//! that is cut off at the bounds (only where elements outside are dropped) is moved on its own, between the others.
+//! Index vectors become pairs of offsets, in order and a block at a time; the windows of a block that lie inside are moved by the
+//! kernels in one call. A window that is cut off at the bounds (only where elements outside are dropped) is moved on its own,
+//! between the others.
 
 use crate::convert::converted;
 use crate::element::{
@@ -20,17 +21,35 @@ use cotangent_kernels::{Number, Ordered};
 use smallvec::{SmallVec, smallvec};
 use std::ops::{Add, Mul};
 
-/// Windows of one shape: pairs of an offset in the array of windows and one in the operand.
-struct Group {
-    window: Extents,
-    pairs: Vec<(usize, usize)>,
-}
+/// A pair of an offset in the array of windows and one in the operand, where a window begins.
+type Start = (usize, usize);
+
+/// How many windows are found before they are moved.
+const BLOCK: usize = 256;
 
 /// All windows, in order.
-struct Plan {
-    groups: Vec<Group>,
+struct Plan<'a> {
+    name: &'a str,
+    dims: &'a Windows,
+    bounds: Bounds,
+    x: Place<'a>,
+    /// Axes of the operand along which windows extend, and the extents of a window there.
+    extended: SmallVec<[usize; 4]>,
+    window: Extents,
+    /// The extents of a window along every axis of the operand.
+    size: Extents,
     /// The steps of a window in the array of windows, and in the operand.
     strides: [Strides; 2],
+    /// Extents that windows are counted along.
+    outer: Extents,
+    /// How far an index vector, its window, and what a batch has of the operand move along each; neighbours as one where they
+    /// are evenly spaced.
+    turns: SmallVec<[(usize, [isize; 3]); 4]>,
+    /// The first window.
+    first: usize,
+    /// From one number of an index vector to the next.
+    component: usize,
+    indices: Tensor,
 }
 
 /// Extents, steps and first element of an operand.
@@ -50,13 +69,17 @@ fn at(place: usize, steps: isize, by: isize) -> usize {
     place.wrapping_add_signed(steps.wrapping_mul(by))
 }
 
-/// The indices as numbers; what does not fit is out of bounds anyway.
-fn numbers(indices: Tensor) -> Result<Vec<i64>> {
-    let x = indices.into_dense()?;
-    Ok(for_whole!(x.dtype(), T => {
-        let clamp = |x: &T| <T as Whole>::to(*x).clamp(i64::MIN.into(), i64::MAX.into()) as i64;
-        x.view::<T>().data().iter().map(clamp).collect()
-    }))
+/// `indices[from + i by]` for every `i`; what does not fit is out of bounds anyway.
+type Read<'a> = Box<dyn Fn(usize, isize, &mut [i64]) + 'a>;
+
+fn reader(indices: &Tensor) -> Read<'_> {
+    for_whole!(indices.dtype(), T => {
+        let data = indices.view::<T>().data();
+        Box::new(move |from, by, to: &mut [i64]| {
+            let number = |x: T| <T as Whole>::to(x).clamp(i64::MIN.into(), i64::MAX.into()) as i64;
+            to.iter_mut().enumerate().for_each(|(i, to)| *to = number(data[at(from, by, i as isize)]));
+        })
+    })
 }
 
 /// Steps to the next index, and moves places by the steps along the axes; `false` after the last.
@@ -85,116 +108,215 @@ fn advance(index: &mut [usize], shape: &[usize]) -> bool {
     false
 }
 
-impl Plan {
+impl<'a> Plan<'a> {
     fn new(
-        name: &str,
-        w: &Windows,
+        name: &'a str,
+        dims: &'a Windows,
         bounds: Bounds,
-        x: &Place<'_>,
+        x: Place<'a>,
         indices: Tensor,
         windows: &Place<'_>,
-    ) -> Result<Plan> {
-        let extends = |k: &usize| !w.collapsed.contains(k) && !w.operand_batch.contains(k);
+    ) -> Result<Self> {
+        let indices = indices.into_dense()?;
+        let extends = |k: &usize| !dims.collapsed.contains(k) && !dims.operand_batch.contains(k);
         let extended: SmallVec<[usize; 4]> = (0..x.shape.len()).filter(extends).collect();
-        let window: Extents = w.window.iter().map(|&k| windows.shape[k]).collect();
-        let strides =
-            [w.window.iter().map(|&k| windows.strides[k]).collect(), extended.iter().map(|&k| x.strides[k]).collect()];
-        let mut plan = Plan { groups: Vec::new(), strides };
-        if windows.shape.contains(&0) {
-            return Ok(plan);
-        }
+        let window: Extents = dims.window.iter().map(|&k| windows.shape[k]).collect();
+        let strides = [
+            dims.window.iter().map(|&k| windows.strides[k]).collect(),
+            extended.iter().map(|&k| x.strides[k]).collect(),
+        ];
         let mut size: Extents = smallvec![1; x.shape.len()];
         for (&k, &n) in extended.iter().zip(&window) {
             size[k] = n;
         }
-        let outer: SmallVec<[usize; 4]> = (0..windows.shape.len()).filter(|k| !w.window.contains(k)).collect();
         let index_strides = row_major(indices.shape());
-        let component = index_strides.get(w.vector).map_or(0, |&s| s as usize);
-        let index_by = (0..index_strides.len()).filter(|&k| k != w.vector).map(|k| index_strides[k]);
-        let batches =
-            || w.operand_batch.iter().zip(&w.index_batch).map(|(&axis, &k)| (axis, k - usize::from(k > w.vector)));
-        // The extents that windows are counted along, and how far an index vector, its window, and what a batch has of the
-        // operand move along each.
-        let by = |(k, (&o, index)): (usize, (&usize, isize))| {
-            let batch = batches().filter(|b| b.1 == k).map(|b| x.strides[b.0]).sum();
-            (windows.shape[o], [index, windows.strides[o], batch])
+        let component = index_strides.get(dims.vector).map_or(0, |&s| s as usize);
+        let index_by = (0..index_strides.len()).filter(|&k| k != dims.vector).map(|k| index_strides[k]);
+        let counted = (0..windows.shape.len()).filter(|k| !dims.window.contains(k));
+        let (mut outer, mut turns) = (Extents::new(), SmallVec::<[(usize, [isize; 3]); 4]>::new());
+        for (k, (o, index)) in counted.zip(index_by).enumerate() {
+            let batch = batches(dims).filter(|b| b.1 == k).map(|b| x.strides[b.0]).sum();
+            let (n, by) = (windows.shape[o], [index, windows.strides[o], batch]);
+            outer.push(n);
+            match turns.last_mut() {
+                Some(last) if last.1 == by.map(|by| by.wrapping_mul(n as isize)) => *last = (last.0 * n, by),
+                _ => turns.push((n, by)),
+            }
+        }
+        let first = windows.offset;
+        Ok(Plan { name, dims, bounds, x, extended, window, size, strides, outer, turns, first, component, indices })
+    }
+
+    /// Calls `f` with windows of one shape and where they begin, in order.
+    fn each(&self, mut f: impl FnMut(&[usize], &[Start])) -> Result<()> {
+        if self.outer.contains(&0) || self.window.contains(&0) {
+            return Ok(());
+        }
+        let read = reader(&self.indices);
+        let (around, (n, by)) = match self.turns.split_last() {
+            Some((last, around)) => (around, *last),
+            None => (&[][..], (1, [0; 3])),
         };
-        let turns: SmallVec<[(usize, [isize; 3]); 4]> = outer.iter().zip(index_by).enumerate().map(by).collect();
-        let values = numbers(indices)?;
-        let (mut g, mut places): (Extents, _) = (smallvec![0; outer.len()], [0, windows.offset, x.offset]);
-        let mut whole = Group { window: window.clone(), pairs: Vec::new() };
+        let (mut starts, mut numbers) = ([(0, 0); BLOCK], [0; BLOCK]);
+        let (mut index, mut places): (Extents, _) = (smallvec![0; around.len()], [0, self.first, self.x.offset]);
+        let mut before = 0;
         loop {
-            let ([from, to, mut first], mut inside) = (places, true);
-            let start = |c: usize| {
-                let (i, last) = (values[from + c * component], x.shape[w.axes[c]] as i64 - size[w.axes[c]] as i64);
-                (if bounds == Bounds::Clip { i.min(last).max(0) } else { i }, last)
-            };
-            for (c, &axis) in w.axes.iter().enumerate() {
-                let (i, last) = start(c);
-                if !(0..=last).contains(&i) {
-                    inside = false;
-                    if bounds != Bounds::Drop {
-                        bail!(
-                            OutOfBounds,
-                            "`{name}`: index {i} at {g:?} is out of bounds for axis {axis} of extent {} (window {})",
-                            x.shape[axis],
-                            size[axis]
-                        );
+            for done in (0..n).step_by(BLOCK) {
+                let [from, to, first] = std::array::from_fn(|k| at(places[k], by[k], done as isize));
+                let starts = &mut starts[..BLOCK.min(n - done)];
+                for (i, start) in starts.iter_mut().enumerate() {
+                    *start = (at(to, by[1], i as isize), at(first, by[2], i as isize));
+                }
+                let (numbers, mut inside) = (&mut numbers[..starts.len()], true);
+                for (c, &axis) in self.dims.axes.iter().enumerate() {
+                    read(from + c * self.component, by[0], numbers);
+                    let last = self.x.shape[axis] as i64 - self.size[axis] as i64;
+                    if self.bounds == Bounds::Clip {
+                        numbers.iter_mut().for_each(|i| *i = (*i).min(last).max(0));
+                    }
+                    inside &= numbers.iter().fold(true, |inside, i| inside & (0 <= *i) & (*i <= last));
+                    for (start, &i) in starts.iter_mut().zip(&*numbers) {
+                        start.1 = at(start.1, i as isize, self.x.strides[axis]);
                     }
                 }
-                first = at(first, i as isize, x.strides[axis]);
-            }
-            if inside {
-                whole.pairs.push((to, first));
-            } else {
-                let mut starts: SmallVec<[i64; 4]> = smallvec![0; x.shape.len()];
-                w.axes.iter().enumerate().for_each(|(c, &axis)| starts[axis] = start(c).0);
-                batches().for_each(|(axis, k)| starts[axis] = g[k] as i64);
-                if let Some(cut) = plan.cut(x, &starts, &size, &extended, to) {
-                    let so_far = Group { window: window.clone(), pairs: std::mem::take(&mut whole.pairs) };
-                    plan.groups.extend([so_far, cut]);
+                match inside {
+                    true => f(&self.window, starts),
+                    false => self.some(
+                        before + done,
+                        |c, i| {
+                            let mut number = [0];
+                            read(at(from, by[0], i as isize) + c * self.component, 0, &mut number);
+                            number[0]
+                        },
+                        starts,
+                        &mut f,
+                    )?,
                 }
             }
-            if !turn(&mut g, &turns, &mut places) {
-                plan.groups.push(whole);
-                return Ok(plan);
+            before += n;
+            if !turn(&mut index, around, &mut places) {
+                return Ok(());
             }
         }
     }
 
+    /// The windows of a block of which some are not inside; `before` come before it.
+    fn some(
+        &self,
+        before: usize,
+        number: impl Fn(usize, usize) -> i64,
+        starts: &[Start],
+        f: &mut impl FnMut(&[usize], &[Start]),
+    ) -> Result<()> {
+        let mut pending: SmallVec<[Start; BLOCK]> = SmallVec::new();
+        for (k, &start) in starts.iter().enumerate() {
+            let mut places: SmallVec<[i64; 4]> = smallvec![0; self.x.shape.len()];
+            let mut inside = true;
+            for (c, &axis) in self.dims.axes.iter().enumerate() {
+                let (i, extent, size) = (number(c, k), self.x.shape[axis], self.size[axis]);
+                places[axis] = i;
+                if !(0..=extent as i64 - size as i64).contains(&i) {
+                    inside = false;
+                    if self.bounds == Bounds::Error {
+                        bail!(
+                            OutOfBounds,
+                            "`{}`: index {i} at {:?} is out of bounds for axis {axis} of extent {extent} (window {size})",
+                            self.name,
+                            self.index(before + k)
+                        );
+                    }
+                }
+            }
+            if inside {
+                pending.push(start);
+                continue;
+            }
+            let g = self.index(before + k);
+            batches(self.dims).for_each(|(axis, k)| places[axis] = g[k] as i64);
+            if let Some((window, start)) = self.cut(&places, start.0) {
+                f(&self.window, &pending);
+                f(&window, &[start]);
+                pending.clear();
+            }
+        }
+        f(&self.window, &pending);
+        Ok(())
+    }
+
+    /// The index of a window by its number.
+    fn index(&self, mut number: usize) -> Extents {
+        let mut index = self.outer.clone();
+        for i in index.iter_mut().rev() {
+            (number, *i) = (number / *i, number % *i);
+        }
+        index
+    }
+
     /// The part of a window that lies inside, if there is one.
-    fn cut(&self, x: &Place<'_>, start: &[i64], size: &[usize], extended: &[usize], to: usize) -> Option<Group> {
-        let (mut window, mut pair) = (Extents::new(), (to, x.offset));
+    fn cut(&self, start: &[i64], to: usize) -> Option<(Extents, Start)> {
+        let (mut window, mut pair) = (Extents::new(), (to, self.x.offset));
         for k in 0..start.len() {
             let low = start[k].checked_neg()?.max(0);
-            let high = (x.shape[k] as i64).checked_sub(start[k])?.min(size[k] as i64);
+            let high = (self.x.shape[k] as i64).checked_sub(start[k])?.min(self.size[k] as i64);
             if low >= high {
                 return None;
             }
-            pair.1 = at(pair.1, (start[k] + low) as isize, x.strides[k]);
-            if let Some(e) = extended.iter().position(|&e| e == k) {
+            pair.1 = at(pair.1, (start[k] + low) as isize, self.x.strides[k]);
+            if let Some(e) = self.extended.iter().position(|&e| e == k) {
                 pair.0 = at(pair.0, low as isize, self.strides[0][e]);
                 window.push((high - low) as usize);
             }
         }
-        Some(Group { window, pairs: vec![pair] })
+        Some((window, pair))
+    }
+
+    /// As [`Plan::each`], but where neighbours in the array of windows lie in neighbouring windows, the first elements of some
+    /// windows come before their second ones, and so on: no two elements of windows that are not cut are one of the operand's,
+    /// unless they have one place in their windows.
+    fn in_rows(&self, mut f: impl FnMut(&[usize], &[Start])) -> Result<()> {
+        let across = self.turns.last().is_some_and(|(n, by)| *n > 1 && by[1] == 1);
+        let apart = self.dims.axes.iter().all(|&axis| self.size[axis] == 1);
+        let mut moved = [(0, 0); BLOCK];
+        self.each(|window, starts| {
+            if !across || !apart || window.is_empty() {
+                return f(window, starts);
+            }
+            let axes: SmallVec<[(usize, [isize; 2]); 4]> =
+                (0..window.len()).map(|d| (window[d], [self.strides[0][d], self.strides[1][d]])).collect();
+            let (mut index, mut by): (Extents, _) = (smallvec![0; window.len()], [0usize; 2]);
+            loop {
+                let moved = &mut moved[..starts.len()];
+                for (to, from) in moved.iter_mut().zip(starts) {
+                    *to = (from.0.wrapping_add(by[0]), from.1.wrapping_add(by[1]));
+                }
+                f(&[], moved);
+                if !turn(&mut index, &axes, &mut by) {
+                    return;
+                }
+            }
+        })
     }
 
     /// Calls `f` with the offsets of every element of every window, in order.
-    fn elements(&self, mut f: impl FnMut(usize, usize)) {
-        for group in &self.groups {
-            for &(to, from) in &group.pairs {
-                let mut w: Extents = smallvec![0; group.window.len()];
+    fn elements(&self, mut f: impl FnMut(usize, usize)) -> Result<()> {
+        self.each(|window, starts| {
+            for &(to, from) in starts {
+                let mut w: Extents = smallvec![0; window.len()];
                 loop {
                     let of = |p: usize, s: &Strides| w.iter().zip(s).fold(p, |p, (&i, &s)| at(p, i as isize, s));
                     f(of(to, &self.strides[0]), of(from, &self.strides[1]));
-                    if !advance(&mut w, &group.window) {
+                    if !advance(&mut w, window) {
                         break;
                     }
                 }
             }
-        }
+        })
     }
+}
+
+/// The axes of the operand that go along with an index, and the number of that index.
+fn batches(w: &Windows) -> impl Iterator<Item = (usize, usize)> + '_ {
+    w.operand_batch.iter().zip(&w.index_batch).map(|(&axis, &k)| (axis, k - usize::from(k > w.vector)))
 }
 
 /// Windows read.
@@ -210,14 +332,16 @@ pub(crate) fn gather(g: &Gather, dtype: DType) -> Kernel {
         let shape: Extents = (0..rank).filter_map(next).collect();
         let strides = row_major(&shape);
         let windows = Place { shape: &shape, strides: &strides, offset: 0 };
-        let plan = Plan::new("gather", &w, bounds, &Place::of(&x), indices, &windows)?;
-        let data = x.bits::<W>().data();
-        Tensor::build_bits(dtype, shape.clone(), |dst| {
-            for group in plan.groups {
-                let [to, from] = &plan.strides;
-                gather_windows(dst, to, data, from, &group.window, group.pairs);
-            }
-        })
+        let plan = Plan::new("gather", &w, bounds, Place::of(&x), indices, &windows)?;
+        let ([to, from], data) = (&plan.strides, x.bits::<W>().data());
+        let mut found = Ok(());
+        let y = Tensor::build_bits(dtype, shape.clone(), |dst| {
+            found = plan.in_rows(|window, starts| {
+                let (to, from) = (&to[..window.len()], &from[..window.len()]);
+                gather_windows(dst, to, data, from, window, starts.iter().copied());
+            });
+        })?;
+        found.map(|()| y)
     }))
 }
 
@@ -231,13 +355,12 @@ fn write<A: Copy, T: Copy>(
     combine: impl Fn(A, T) -> A,
 ) -> Result<()> {
     let place = Place { shape, strides: &row_major(shape), offset: 0 };
-    let plan = Plan::new("scatter", &op.windows, op.bounds, &place, indices, &Place::of(u))?;
-    for group in plan.groups {
-        let [from, to] = &plan.strides;
-        let pairs = group.pairs.into_iter().map(|(from, to)| (to, from));
-        scatter_windows(y, to, data, from, &group.window, pairs, &combine);
-    }
-    Ok(())
+    let plan = Plan::new("scatter", &op.windows, op.bounds, place, indices, &Place::of(u))?;
+    let [from, to] = &plan.strides;
+    plan.in_rows(|window, starts| {
+        let (to, from) = (&to[..window.len()], &from[..window.len()]);
+        scatter_windows(y, to, data, from, window, starts.iter().map(|&(from, to)| (to, from)), &combine);
+    })
 }
 
 /// The last update wins: over the operand, if that dies here.
@@ -304,9 +427,9 @@ where
         let [s, indices, a, b] = crate::kernel::operands(x);
         let (s, a, b) = (s.into_dense()?, a.into_dense()?, b.into_dense()?);
         let places = (Place::of(&s), Place::of(&a));
-        let plan = Plan::new("scatter_recurrence", &r.windows, r.bounds, &places.0, indices, &places.1)?;
+        let plan = Plan::new("scatter_recurrence", &r.windows, r.bounds, places.0, indices, &places.1)?;
         let mut pairs = Vec::new();
-        plan.elements(|k, p| pairs.push((k, p)));
+        plan.elements(|k, p| pairs.push((k, p)))?;
         if r.reverse {
             pairs.reverse();
         }

@@ -1,0 +1,105 @@
+//! Gathers and scatters of every geometry, with more windows than are moved at a time, against the reference.
+
+mod common;
+
+use common::{check, exact, numbers, single};
+use cotangent_core::check::Rng;
+use cotangent_core::ops::{Bounds, Combine, Gather, Op, Scatter, Windows};
+use cotangent_core::{Array, DType, Dim, Wide};
+
+/// Which axes mean what, and the shapes of an operand, of indices, and of all windows.
+struct Geometry {
+    windows: Windows,
+    sizes: Vec<usize>,
+    operand: Vec<usize>,
+    indices: Vec<usize>,
+    all: Vec<usize>,
+}
+
+fn geometry(r: &mut Rng) -> Geometry {
+    let operand: Vec<usize> = (0..1 + r.below(4)).map(|_| 1 + r.below(6)).collect();
+    let mut w = Windows::default();
+    let mut sizes = vec![1; operand.len()];
+    let mut outer: Vec<usize> = Vec::new();
+    for (axis, &n) in operand.iter().enumerate() {
+        match r.below(4) {
+            0 => {
+                w.operand_batch.push(axis);
+                outer.push(n);
+            }
+            1 => {
+                w.collapsed.push(axis);
+                w.axes.push(axis);
+            }
+            _ => {
+                sizes[axis] = 1 + r.below(n);
+                if r.chance(0.5) {
+                    w.axes.push(axis);
+                }
+            }
+        }
+    }
+    if r.chance(0.5) {
+        w.axes.reverse();
+    }
+    // Batch axes first; then a few axes, one of them long.
+    w.index_batch = (0..outer.len()).collect();
+    outer.extend([[3, 1], [300, 2], [2, 270], [600, 1], [0, 4]][r.below(5)]);
+    w.vector = if w.axes.len() == 1 && r.chance(0.5) { outer.len() } else { r.below(outer.len() + 1) };
+    let mut indices = outer.clone();
+    if w.vector < outer.len() || w.axes.len() != 1 {
+        indices.insert(w.vector, w.axes.len());
+    }
+    w.index_batch.iter_mut().for_each(|k| *k += usize::from(*k >= w.vector));
+    let window: Vec<usize> = (0..operand.len())
+        .filter(|k| !w.collapsed.contains(k) && !w.operand_batch.contains(k))
+        .map(|k| sizes[k])
+        .collect();
+    // Axes of a window anywhere among the others.
+    let mut places: Vec<usize> = (0..outer.len() + window.len()).collect();
+    while places.len() > window.len() {
+        places.remove(r.below(places.len()));
+    }
+    w.window = places;
+    let (mut window, mut outer) = (window.into_iter(), outer.into_iter());
+    let rank = window.len() + outer.len();
+    let all = (0..rank).filter_map(|k| if w.window.contains(&k) { window.next() } else { outer.next() }).collect();
+    Geometry { windows: w, sizes, operand, indices, all }
+}
+
+fn indices(r: &mut Rng, g: &Geometry, bounds: Bounds, dtype: DType) -> Array {
+    let vector: usize = g.indices[(g.windows.vector + 1).min(g.indices.len())..].iter().product();
+    let number = |r: &mut Rng, k: usize| {
+        let axis =
+            g.windows.axes[if g.windows.vector < g.indices.len() { k / vector % g.windows.axes.len() } else { 0 }];
+        let last = g.operand[axis] - g.sizes[axis];
+        let far = bounds != Bounds::Error && r.chance(0.2);
+        if far { r.below(g.operand[axis] + 4) as i64 - 2 } else { r.below(last + 1) as i64 }
+    };
+    let n = g.indices.iter().product();
+    let numbers: Vec<i64> = (0..n).map(|k| number(r, k)).collect();
+    Wide::I(numbers.into_iter().map(i128::from).collect()).narrow(dtype, g.indices.clone()).unwrap()
+}
+
+#[test]
+fn every_geometry() {
+    let mut r = Rng::new(7);
+    for seed in 0..600 {
+        let g = geometry(&mut r);
+        let bounds = [Bounds::Clip, Bounds::Drop, Bounds::Error][r.below(3)];
+        let dtype = [DType::F64, DType::U8, DType::BF16, DType::C128][r.below(4)];
+        // Unsigned indices lie inside.
+        let types = [DType::I64, DType::I8, DType::U32];
+        let index = types[r.below(if bounds == Bounds::Error { 3 } else { 2 })];
+        let i = indices(&mut r, &g, bounds, index);
+        let (x, u) = (numbers(dtype, &g.operand, seed), numbers(dtype, &g.all, seed + 1));
+        let sizes: Vec<Dim> = g.sizes.iter().map(|&n| n.into()).collect();
+        let gather: Op = Gather { windows: g.windows.clone(), sizes, bounds }.into();
+        check(&single(&gather, &[x.clone(), i.clone()]), &[x.clone(), i.clone()], true);
+        let combine =
+            [Combine::Set, Combine::Add, Combine::Mul, Combine::Max][r.below(if dtype == DType::C128 { 3 } else { 4 })];
+        let scatter: Op = Scatter { combine, windows: g.windows, bounds, unique: false, stable: r.chance(0.5) }.into();
+        let args = [x, i, u];
+        check(&single(&scatter, &args), &args, exact(&scatter));
+    }
+}
