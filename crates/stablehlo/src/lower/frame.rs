@@ -110,13 +110,14 @@ impl<'t> Frame<'t> {
             packed: RefCell::default(),
             factors: RefCell::default(),
         };
-        let mut known = Vec::new();
+        let (mut known, mut constants) = (Vec::new(), Vec::new());
         for &c in captures {
             let outside = self.value(c)?;
             let v = frame.b.param(self.cx().ty(outside), None);
             frame.scope.borrow_mut().captured.insert(c, v);
             // Extents, and lists of numbers that may be part of a shape.
             let rank = self.cx().ty(outside).rank();
+            constants.extend(self.number(outside).filter(|_| rank == 0).map(|n| (c, v, n)));
             let useful = |d: &Vec<Dim>| d.iter().any(|d| d.as_const().is_none()) || rank == 1;
             let negative = || self.numbers(outside).is_some_and(|n| n.iter().any(|&n| n < 0));
             if rank <= 1 {
@@ -131,7 +132,11 @@ impl<'t> Frame<'t> {
             let v = frame.b.param(t.clone(), Some(a.name));
             frame.set(a.id, v);
         }
-        // An extent is known inside, too, if it is not a parameter there.
+        // A number is known inside, too, if it is not a parameter there, and so is an extent.
+        for (c, v, number) in constants {
+            let inside = frame.cx().full_like(v, number);
+            frame.scope.borrow_mut().captured.insert(c, inside);
+        }
         for (c, v, dims) in known {
             let (ty, cx) = (frame.cx().ty(v), frame.cx());
             let one = ty.with_shape(if ty.rank() == 0 { vec![] } else { vec![Dim::Const(1)] });
