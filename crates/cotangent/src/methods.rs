@@ -6,7 +6,7 @@
 use crate::eager::EagerTensor;
 use crate::ops::{Bounds, Comparison, Running};
 use crate::traced::{TracedTensor, aligned, here, record_one};
-use crate::{Code, Emit, Error, Val};
+use crate::{Emit, Val};
 
 impl TracedTensor {
     #[track_caller]
@@ -18,10 +18,7 @@ impl TracedTensor {
 impl EagerTensor {
     #[track_caller]
     fn written(x: &[&EagerTensor], f: impl FnOnce(&dyn Emit, &[Val]) -> Val) -> crate::eager::Result<EagerTensor> {
-        let Some(first) = x.first() else {
-            return Err(Error::new(Code::Arity, "at least one tensor is needed, got none").at(here()).into());
-        };
-        Ok(first.runtime().write(x, |cx, v| vec![f(cx, v)])?.remove(0))
+        <EagerTensor as crate::Write>::write_one(x, f)
     }
 }
 

@@ -45,6 +45,11 @@ impl Write for EagerTensor {
 
     #[track_caller]
     fn write(x: &[&Self], f: impl FnOnce(&dyn Emit, &[Val]) -> Vec<Val>) -> Result<Vec<Self>, Self::Error> {
-        x[0].runtime().write(x, f)
+        let Some(first) = x.first() else {
+            return Err(crate::Error::new(crate::Code::Arity, "at least one tensor is needed, got none")
+                .at(here())
+                .into());
+        };
+        first.runtime().write(x, f)
     }
 }

@@ -309,6 +309,71 @@ fn eager() {
     assert_eq!(x.grad().unwrap().unwrap().to_vec::<f64>().unwrap(), [1.0; 6]);
 }
 
+/// What is wrong is told, whether derivatives are asked for or not: a rule never sees operands that its operation refuses.
+#[test]
+fn operands_of_wrong_types() {
+    let rt = EagerRuntime::new();
+    let apply = |op: &Op, x: &[Array], tracked: bool| {
+        let tensor = |a: &Array| match tracked && a.dtype().has_tangent() {
+            true => rt.variable_from(a.clone()),
+            false => rt.constant_from(a.clone()),
+        };
+        let x: Vec<EagerTensor> = x.iter().map(|a| tensor(a).unwrap()).collect();
+        catch_unwind(AssertUnwindSafe(|| rt.apply(op.clone(), &x.iter().collect::<Vec<_>>()).map(|_| ())))
+    };
+    let shapes: [&[usize]; 6] = [&[], &[0], &[3], &[2, 3], &[2, 1, 3], &[1, 1, 1, 1]];
+    let mut wrong = Vec::new();
+    for e in cotangent::ops::entries() {
+        // A loop of other numbers may have no end.
+        for s in (e.samples)(e.name).iter().filter(|s| !s.operands.is_empty() && s.op.regions().is_empty()) {
+            let mut given: Vec<Vec<Array>> = vec![s.operands[1..].to_vec()];
+            for k in 0..s.operands.len() {
+                for shape in shapes {
+                    let mut x = s.operands.clone();
+                    x[k] = Array::zeros(x[k].dtype(), shape).unwrap();
+                    given.push(x);
+                }
+            }
+            for x in given.iter().filter(|x| !x.is_empty()) {
+                let says = |tracked: bool| match apply(&s.op, x, tracked) {
+                    Err(_) => "panics",
+                    Ok(Err(_)) => "refuses",
+                    Ok(Ok(())) => "runs",
+                };
+                let (plain, tracked) = (says(false), says(true));
+                if plain == "panics" || tracked == "panics" || (plain, tracked) == ("refuses", "runs") {
+                    let types: Vec<Type> = x.iter().map(Array::ty).collect();
+                    wrong.push(format!("{} of {types:?}: {plain}, of variables {tracked}", e.name));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Errors of derivatives and axes name the line of the caller.
+#[test]
+fn eager_errors_name_their_caller() {
+    let rt = EagerRuntime::new();
+    let x = rt.constant_from(Tensor::scalar(1.0)).unwrap();
+    let v = rt.variable_from(Tensor::scalar(1.0)).unwrap();
+    let errors = [
+        x.backward().err(),
+        x.vjp(&x, &x).err(),
+        v.vjp(&v, &rt.constant_from(zeros(&[2])).unwrap()).err(),
+        x.jvp(&x, &x).err(),
+        x.reduce_sum(&[7]).err(),
+        x.slice(3, 0..1).err(),
+        EagerTensor::concatenate(&[], 0).err(),
+        EagerTensor::write(&[], |_, _| Vec::new()).err(),
+        x.register_hook(|_| None).err(),
+    ];
+    for (k, e) in errors.into_iter().enumerate() {
+        let text = e.unwrap_or_else(|| panic!("number {k} is no error")).to_string();
+        assert!(text.contains("bad_input.rs"), "{text}");
+    }
+}
+
 #[test]
 fn linear_algebra() {
     let backend = || CpuBackend::new();

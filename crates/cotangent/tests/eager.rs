@@ -343,6 +343,19 @@ fn hooks_stay_in_their_runtime() {
     assert!(matches!(x.square().unwrap().backward(), Err(Error::ContextMismatch { .. })));
 }
 
+/// No thread's gradient is lost where several add to one variable.
+#[test]
+fn gradients_of_several_threads_add_up() {
+    let rt = EagerRuntime::new();
+    let x = rt.variable_from(Tensor::vector(vec![1.0; 1000])).unwrap();
+    std::thread::scope(|s| {
+        for _ in 0..4 {
+            s.spawn(|| (0..200).for_each(|_| drop(x.sum().unwrap().backward().unwrap())));
+        }
+    });
+    assert_eq!(x.grad().unwrap().unwrap().to_vec::<f64>().unwrap(), vec![800.0; 1000]);
+}
+
 /// Nodes are visited in the order of recording, whichever thread recorded them.
 #[test]
 fn a_tape_of_two_threads() {

@@ -1,9 +1,10 @@
 //! The operations as methods and operators, beside the methods that traced tensors share: what is one operation goes to
 //! the tape without an emitter in between.
 
-use super::error::{Error, Result};
+use super::error::Result;
 use super::exec::{Value, number};
 use super::tensor::EagerTensor;
+use crate::traced::here;
 use cotangent_core::ops::{
     Binary, BroadcastInDim, Compare, Comparison, Constant, Convert, DotGeneral, Reduce, Reduction, Reshape, Transpose,
     Unary,
@@ -68,12 +69,13 @@ impl EagerTensor {
         self.one(op, &if first { [c, x] } else { [x, c] })
     }
 
+    #[track_caller]
     fn check_axes(&self, axes: &[usize]) -> Result<()> {
         let rank = self.value()?.rank();
         match axes.iter().enumerate().find(|&(k, &a)| a >= rank || axes[..k].contains(&a)) {
             Some((_, a)) => {
                 let text = format!("axis {a} stands twice or is not one of a tensor of rank {rank}");
-                Err(Error::Core(cotangent_core::Error::new(Code::Attribute, text)))
+                Err(cotangent_core::Error::new(Code::Attribute, text).at(here()).into())
             }
             None => Ok(()),
         }

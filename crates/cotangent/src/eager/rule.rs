@@ -257,6 +257,8 @@ pub(super) fn steady(rt: &EagerRuntime, f: Function) -> Option<Program> {
 impl Ready {
     /// `None` if the operation has to run step by step; then that also finds the words for what is wrong.
     fn new(rt: &EagerRuntime, op: &Op, x: &[&Value], tracked: bool) -> Option<Ready> {
+        let operands: SmallVec<[Type; 4]> = x.iter().map(|v| v.ty().clone()).collect();
+        op.infer(&operands).ok()?;
         let order = order_of(x.iter().copied());
         let b = Builder::new(op.name(), rt.session().clone());
         let params: SmallVec<[Val; 4]> = x.iter().map(|v| b.param(v.ty().clone(), None)).collect();

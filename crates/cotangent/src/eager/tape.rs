@@ -496,6 +496,9 @@ pub(super) struct Linearized {
 
 /// Applies the rule of an operation; what it computes is recorded itself if `track`.
 pub(super) fn linearize(rt: &EagerRuntime, op: &Op, x: Inputs, track: bool, loc: Loc, env: &Env) -> Result<Linearized> {
+    // A rule may rely on the types of its operands.
+    let types: SmallVec<[Type; 4]> = x.iter().map(|v| v.ty().clone()).collect();
+    op.infer(&types).map_err(|e| e.at(loc))?;
     let program = RefCell::new(LinearProgram::default());
     let mut t: SmallVec<[Option<Lv>; 4]> = SmallVec::new();
     for v in &x {

@@ -6,6 +6,7 @@ use super::exec::{Value, Values};
 use super::runtime::EagerRuntime;
 use super::tape::{self, Edge, Kind, Node, Shared, lock, recording};
 use crate::tensor::{Order, Tensor};
+use crate::traced::here;
 use cotangent_core::{Code, DType, Element, Env, Loc, Op, Type};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -88,8 +89,9 @@ fn tensor_of(v: &Value) -> Result<Tensor> {
     Ok(Tensor::from_view(v.tensor.clone(), v.order).contiguous()?)
 }
 
+#[track_caller]
 fn core<T>(code: Code, message: String) -> Result<T> {
-    Err(Error::Core(cotangent_core::Error::new(code, message)))
+    Err(cotangent_core::Error::new(code, message).at(here()).into())
 }
 
 impl EagerTensor {
@@ -235,6 +237,7 @@ impl EagerTensor {
         Ok(EagerTensor::from_value(Value { edge: None, ..self.value()?.clone() }, ctx))
     }
 
+    #[track_caller]
     fn edge(&self) -> Result<&Edge> {
         match &self.value()?.edge {
             Some(e) => Ok(e),
@@ -248,6 +251,7 @@ impl EagerTensor {
     }
 
     /// A real scalar, or an error that says what it is instead.
+    #[track_caller]
     fn check_loss(&self) -> Result<()> {
         let v = self.value()?;
         if v.rank() != 0 {
@@ -267,11 +271,13 @@ impl EagerTensor {
 
     /// Adds the gradient of this real scalar to that of every variable it was computed from, and releases the saved
     /// values. Returns the cotangents of variables and of intermediate tensors that are still held.
+    #[track_caller]
     pub fn backward(&self) -> Result<Cotangents> {
         self.backward_with(BackwardOptions::default())
     }
 
     /// As [`EagerTensor::backward`], with options.
+    #[track_caller]
     pub fn backward_with(&self, options: BackwardOptions) -> Result<Cotangents> {
         self.check_loss()?;
         let seed = (self.edge()?.clone(), self.seed_one());
@@ -289,15 +295,11 @@ impl EagerTensor {
         })?;
         for (node, v) in leaves {
             let Kind::Leaf { grad } = &node.kind else { continue };
-            let old = lock(grad).take();
-            let new = match old {
-                None => v,
-                Some(mut old) => {
-                    sum(&self.rt, &mut old, &v, options.create_graph)?;
-                    old
-                }
-            };
-            *lock(grad) = Some(new);
+            // Held over the sum: another thread may add, too.
+            match &mut *lock(grad) {
+                Some(old) => sum(&self.rt, old, &v, options.create_graph)?,
+                none => *none = Some(v),
+            }
         }
         Ok(all)
     }
@@ -339,6 +341,7 @@ impl EagerTensor {
 
     /// Calls `hook` with the complete gradient with respect to this tensor in every reverse pass that reaches it; what
     /// it returns takes its place.
+    #[track_caller]
     pub fn register_hook(
         &self,
         hook: impl Fn(&EagerTensor) -> Option<EagerTensor> + Send + Sync + 'static,
@@ -348,6 +351,7 @@ impl EagerTensor {
         Ok(())
     }
 
+    #[track_caller]
     fn pull_to(&self, ct: Value, wrt: &[&EagerTensor], options: BackwardOptions) -> Result<Vec<Option<EagerTensor>>> {
         let mut keys = Vec::new();
         for x in wrt {
@@ -374,17 +378,20 @@ impl EagerTensor {
 
     /// The gradients of this real scalar with respect to tensors, variables or not; zeros where it does not depend on
     /// one. Nothing is added to variables. With [`BackwardOptions::create_graph`] they can be differentiated again.
+    #[track_caller]
     pub fn grad_of(&self, wrt: &[&EagerTensor], options: BackwardOptions) -> Result<Vec<EagerTensor>> {
         let found = self.grad_optional(wrt, options)?;
         found.into_iter().zip(wrt).map(|(g, x)| g.map_or_else(|| x.zeros_like(), Ok)).collect()
     }
 
     /// As [`EagerTensor::grad_of`], `None` where it does not depend on a tensor.
+    #[track_caller]
     pub fn grad_optional(&self, wrt: &[&EagerTensor], options: BackwardOptions) -> Result<Vec<Option<EagerTensor>>> {
         self.check_loss()?;
         self.pull_to(self.seed_one(), wrt, options)
     }
 
+    #[track_caller]
     fn direction(&self, code: Code, what: &str, of: &EagerTensor) -> Result<Value> {
         self.belongs_to(&of.rt)?;
         let (given, of) = (self.value()?, of.value()?);
@@ -400,6 +407,7 @@ impl EagerTensor {
     }
 
     /// The cotangent of `x` for a cotangent of this tensor. Keeps the graph; tracked if `ct` or what it passes is.
+    #[track_caller]
     pub fn vjp(&self, x: &EagerTensor, ct: &EagerTensor) -> Result<EagerTensor> {
         let seed = ct.direction(Code::SeedMismatch, "cotangent", self)?;
         let back = self.pull_to(seed, &[x], BackwardOptions::create_graph())?.remove(0);
@@ -407,6 +415,7 @@ impl EagerTensor {
     }
 
     /// The tangent of this tensor for a tangent of `x`, by replaying what was recorded. Keeps the graph.
+    #[track_caller]
     pub fn jvp(&self, x: &EagerTensor, dx: &EagerTensor) -> Result<EagerTensor> {
         let seed = dx.direction(Code::TangentMismatch, "tangent", x)?;
         self.belongs_to(&x.rt)?;
