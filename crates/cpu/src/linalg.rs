@@ -1,7 +1,7 @@
 //! Factorisations: one matrix after another, each from a row-major slice. Single precision is computed in double.
 
 use crate::convert::convert;
-use crate::element::{Plain, pick};
+use crate::element::{Plain, pick, zeroed};
 use crate::kernel::{Kernel, Operands, Results, Used, kernel};
 use crate::tensor::{Extents, Tensor};
 use cotangent_core::ops::{ANCHOR, Eig, Eigh, Qr, Slogdet, Svd, TriangularSolve, Turn, eig_order};
@@ -171,22 +171,21 @@ struct Factors<T> {
     perms: Vec<i32>,
 }
 
-fn factors<T: Plain + Field>(x: &Tensor) -> Factors<T> {
+fn factors<T: Plain + Field>(x: &Tensor) -> Result<Factors<T>> {
     let (lead, m, n) = split(x);
     let (all, k) = (count(&lead), m.min(n));
-    let zero = <T as Field>::zero();
-    let mut f = Factors { packed: vec![zero; all * m * n], pivots: vec![0; all * k], perms: vec![0; all * m] };
+    let mut f = Factors { packed: zeroed(all * m * n)?, pivots: zeroed(all * k)?, perms: zeroed(all * m)? };
     let slices = (&mut f.packed[..], &mut f.pivots[..], &mut f.perms[..]);
     each_of([all, m * n * k], slices, [m * n, k, m], |b, packed, pivots, perm| {
         linalg::lu(packed, pivots, perm, part(slice::<T>(x), b, m * n), m, n);
     });
-    f
+    Ok(f)
 }
 
 pub(crate) fn lu(dtype: DType) -> Kernel {
     for_field!(dtype, T => one(|x| {
         let (lead, m, n) = split(&x);
-        let f = factors::<T>(&dense::<T>(x)?);
+        let f = factors::<T>(&dense::<T>(x)?)?;
         Ok(smallvec![
             Tensor::from_vec(ending(&lead, &[m, n]), f.packed),
             Tensor::from_vec(ending(&lead, &[m.min(n)]), f.pivots),
@@ -199,7 +198,7 @@ pub(crate) fn solve(dtype: DType) -> Kernel {
     for_field!(dtype, T => kernel(move |_, [a, b]| {
         let (_, n, k) = split(&b);
         let (a, b) = (dense::<T>(a)?, dense::<T>(b)?);
-        let f = factors::<T>(&a);
+        let f = factors::<T>(&a)?;
         let lower = Triangle { left: true, lower: true, unit: true, transposed: false, conjugated: false };
         Tensor::filled::<T>(b.shape().into(), |x| {
             each(x, n * k, |m, x| {
@@ -226,7 +225,7 @@ impl<T: Plain + Field> Factors<T> {
 pub(crate) fn det(dtype: DType) -> Kernel {
     for_field!(dtype, T => kernel(move |_, [x]| {
         let (lead, n, _) = split(&x);
-        let f = factors::<T>(&dense::<T>(x)?);
+        let f = factors::<T>(&dense::<T>(x)?)?;
         let product = |b: usize| {
             let (start, pivots) = f.pivots(b, n);
             pivots.fold(start, |d, z| d * z)
@@ -241,7 +240,7 @@ pub(crate) fn slogdet(s: &Slogdet, used: Used, dtype: DType) -> Kernel {
     for_field!(dtype, T => one(move |x| {
         let (lead, n, _) = split(&x);
         let all = count(&lead);
-        let f = factors::<T>(&dense::<T>(x)?);
+        let f = factors::<T>(&dense::<T>(x)?)?;
         let zero = <T as Field>::zero();
         let phase = |z: T| if z == zero { zero } else { z.phase() };
         let (mut signs, mut logs) = (Vec::with_capacity(all), Vec::with_capacity(all));
@@ -269,9 +268,8 @@ pub(crate) fn qr(f: &Qr, used: Used, dtype: DType) -> Kernel {
         let (lead, m, n) = split(&x);
         let (all, k) = (count(&lead), if complete { m } else { m.min(n) });
         let x = dense::<T>(x)?;
-        let zero = <T as Field>::zero();
         let columns = if orthogonal { k } else { 0 };
-        let (mut q, mut r) = (vec![zero; all * m * columns], vec![zero; all * k * n]);
+        let (mut q, mut r) = (zeroed::<T>(all * m * columns)?, zeroed::<T>(all * k * n)?);
         for b in 0..all {
             let q = orthogonal.then(|| part_mut(&mut q, b, m * k));
             linalg::qr(q, part_mut(&mut r, b, k * n), part(slice::<T>(&x), b, m * n), m, n, k);
@@ -286,9 +284,8 @@ pub(crate) fn eigh(f: &Eigh, dtype: DType) -> Kernel {
         let (lead, n, _) = split(&x);
         let all = count(&lead);
         let x = dense::<T>(x)?;
-        let mut w = vec![0.0f64; all * n];
         let size = if vectors { n * n } else { 0 };
-        let mut v = vec![<T as Field>::zero(); all * size];
+        let (mut w, mut v) = (zeroed::<f64>(all * n)?, zeroed::<T>(all * size)?);
         each_of([all, spectral(n, n)], (&mut w[..], &mut v[..], &mut [(); 0]), [n, size, 0], |b, w, v, _| {
             linalg::eigh(w, vectors.then_some(v), part(slice::<T>(&x), b, n * n), n, ANCHOR);
         });
@@ -308,8 +305,7 @@ pub(crate) fn svd(f: &Svd, dtype: DType) -> Kernel {
         let (p, q) = if full { (m, n) } else { (k, k) };
         let x = dense::<T>(x)?;
         let [left, right] = if vectors { [m * p, q * n] } else { [0; 2] };
-        let zero = <T as Field>::zero();
-        let (mut s, mut u, mut v) = (vec![0.0f64; all * k], vec![zero; all * left], vec![zero; all * right]);
+        let (mut s, mut u, mut v) = (zeroed::<f64>(all * k)?, zeroed::<T>(all * left)?, zeroed::<T>(all * right)?);
         let slices = (&mut s[..], &mut u[..], &mut v[..]);
         each_of([all, spectral(m, n)], slices, [k, left, right], |b, s, u, v| {
             let a = part(slice::<T>(&x), b, m * n);
@@ -330,9 +326,8 @@ pub(crate) fn eig(f: &Eig, dtype: DType) -> Kernel {
         let (lead, n, _) = split(&x);
         let all = count(&lead);
         let x = dense::<T>(x)?;
-        let zero = C128::default();
         let size = if vectors { n * n } else { 0 };
-        let (mut w, mut v) = (vec![zero; all * n], vec![zero; all * size]);
+        let (mut w, mut v) = (zeroed::<C128>(all * n)?, zeroed::<C128>(all * size)?);
         each_of([all, spectral(n, n)], (&mut w[..], &mut v[..], &mut [(); 0]), [n, size, 0], |b, w, v, _| {
             let (v, a) = (vectors.then_some(v), part(slice::<T>(&x), b, n * n));
             linalg::eig(w, v, a, n, ANCHOR, |w| eig_order(w, dtype.epsilon()));

@@ -170,7 +170,7 @@ macro_rules! through_blocks {
 
 through_blocks!(f32 f64 Complex<f32> Complex<f64>);
 
-/// As [`Gemm::products`], of so many, with the vectors of a level. To find how many would take a third of a small one's time.
+/// As [`Gemm::products`], of so many (to find how many is a division, which is felt in a small one), with the vectors of a level.
 fn at_level<T: blocks::Parts>(level: Level, count: usize, c: &mut [T], a: Matrix<T>, b: Matrix<T>, steps: [isize; 2]) {
     let (m, k, n) = (a.rows, a.cols, b.cols);
     assert!(k == b.rows && k > 0 && m * n > 0 && c.len() == count * (m * n), "sizes of products");
