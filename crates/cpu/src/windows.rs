@@ -255,13 +255,13 @@ impl<'a> Plan<'a> {
     /// The part of a window that lies inside, if there is one.
     fn cut(&self, start: &[i64], to: usize) -> Option<(Extents, Start)> {
         let (mut window, mut pair) = (Extents::new(), (to, self.x.offset));
-        for k in 0..start.len() {
-            let low = start[k].checked_neg()?.max(0);
-            let high = (self.x.shape[k] as i64).checked_sub(start[k])?.min(self.size[k] as i64);
+        for (k, &start) in start.iter().enumerate() {
+            let low = start.checked_neg()?.max(0);
+            let high = (self.x.shape[k] as i64).checked_sub(start)?.min(self.size[k] as i64);
             if low >= high {
                 return None;
             }
-            pair.1 = at(pair.1, (start[k] + low) as isize, self.x.strides[k]);
+            pair.1 = at(pair.1, (start + low) as isize, self.x.strides[k]);
             if let Some(e) = self.extended.iter().position(|&e| e == k) {
                 pair.0 = at(pair.0, low as isize, self.strides[0][e]);
                 window.push((high - low) as usize);
