@@ -22,6 +22,9 @@ pub fn gather_windows<T: Copy>(
     window: &[usize],
     starts: impl IntoIterator<Item = (usize, usize)>,
 ) {
+    if window.iter().all(|&n| n == 1) {
+        return starts.into_iter().for_each(|(d, s)| dst[d] = src[s]);
+    }
     let each = Each::new(window, to_strides, from_strides);
     let [to, from] = each.loops.inner().strides;
     each.run([dst.len(), src.len()], starts, |[d, s], len| copy_run(dst, d, to, Run::new(src, s, len, from), len));
@@ -41,6 +44,9 @@ pub fn scatter_windows<T: Copy, U: Copy>(
     starts: impl IntoIterator<Item = (usize, usize)>,
     combine: impl Fn(T, U) -> T,
 ) {
+    if window.iter().all(|&n| n == 1) {
+        return starts.into_iter().for_each(|(d, s)| dst[d] = combine(dst[d], src[s]));
+    }
     let each = Each::new(window, to_strides, from_strides);
     let [to, from] = each.loops.inner().strides;
     each.run([dst.len(), src.len()], starts, |[mut d, mut s], len| {
