@@ -56,7 +56,7 @@ impl Attrs {
     pub fn get<T: FromAttr>(&mut self, name: &str) -> Result<T> {
         match self.opt(name)? {
             Some(v) => Ok(v),
-            None => bail!(Attribute, "the attribute `{name}` ({}) is missing", T::WHAT),
+            None => bail!(Attribute, "the attribute `{name}` ({}) is missing", T::what()),
         }
     }
 
@@ -65,7 +65,7 @@ impl Attrs {
         let Some(a) = self.take(name) else { return Ok(None) };
         match T::from_attr(&a) {
             Some(v) => Ok(Some(v)),
-            None => bail!(Attribute, "the attribute `{name}` must be {}", T::WHAT),
+            None => bail!(Attribute, "the attribute `{name}` must be {}", T::what()),
         }
     }
 
@@ -80,8 +80,12 @@ impl Attrs {
 
 /// What an attribute may be read as.
 pub trait FromAttr: Sized {
-    /// For messages: "a list of numbers".
+    /// For messages: "a number".
     const WHAT: &'static str;
+    /// For messages, with what its parts are: "a list in brackets, each a number".
+    fn what() -> String {
+        Self::WHAT.into()
+    }
     /// The value, if it has this type.
     fn from_attr(a: &Attr) -> Option<Self>;
 }
@@ -158,7 +162,7 @@ impl FromAttr for DType {
 }
 
 impl FromAttr for Dim {
-    const WHAT: &'static str = "a dimension";
+    const WHAT: &'static str = "a dimension (a number that is not negative, or a name)";
     fn from_attr(a: &Attr) -> Option<Dim> {
         match a {
             Attr::Dim(d) => Some(d.clone()),
@@ -197,6 +201,9 @@ impl FromAttr for Attr {
 
 impl<T: FromAttr> FromAttr for Vec<T> {
     const WHAT: &'static str = "a list in brackets";
+    fn what() -> String {
+        format!("{}, each {}", Self::WHAT, T::what())
+    }
     fn from_attr(a: &Attr) -> Option<Vec<T>> {
         match a {
             Attr::List(v) => v.iter().map(T::from_attr).collect(),

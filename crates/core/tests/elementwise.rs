@@ -370,6 +370,27 @@ fn integers_wrap_and_never_trap() {
     assert_eq!(unary("not", 5), -6);
 }
 
+/// Shifts move bits: they do not ask whether a type has a sign.
+#[test]
+fn shifts_are_the_same_of_signed_and_unsigned_types() {
+    let shifted = |name: &str, x: Array, n: Array| op_named(name).eval(&[x, n], &Env::default()).unwrap().remove(0);
+    for name in ["shift_left", "shift_right_logical", "shift_right_arithmetic"] {
+        for x in [0u8, 1, 0x7f, 0x80, 0xc5, 0xff] {
+            for n in [0u8, 1, 5, 7, 8, 100, 0xff] {
+                let (u, s) = (
+                    shifted(name, Array::scalar(x), Array::scalar(n)),
+                    shifted(name, Array::scalar(x as i8), Array::scalar(n as i8)),
+                );
+                let (u, s) = (u.as_slice::<u8>().unwrap()[0], s.as_slice::<i8>().unwrap()[0]);
+                assert_eq!(u, s as u8, "{name}({x}, {n})");
+            }
+        }
+    }
+    let high = |name: &str| shifted(name, Array::scalar(1u64 << 63 | 6), Array::scalar(1u64));
+    assert_eq!(high("shift_right_arithmetic"), Array::scalar(3u64 << 62 | 3));
+    assert_eq!(high("shift_right_logical"), Array::scalar(1u64 << 62 | 3));
+}
+
 #[test]
 fn maximum_and_minimum_are_those_of_ieee() {
     let max = |x, y| at(&scalar(|cx, v| cx.maximum(v[0], v[1]), 2), &[x, y]);

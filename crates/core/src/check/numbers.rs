@@ -1,6 +1,6 @@
 //! Arithmetic on lists of arrays as on one real vector: random ones, inner products, comparison.
 
-use crate::array::{Array, Wide};
+use crate::array::{Array, Wide, room};
 use crate::dtype::{C128, Kind};
 use crate::error::Result;
 use crate::shape::{Env, Type};
@@ -41,7 +41,8 @@ impl Rng {
     /// An array of a type: floats and both parts of complex numbers between -1 and 1, integers 0 to 3.
     pub fn array(&mut self, ty: &Type, env: &Env) -> Result<Array> {
         let shape = ty.shape.eval(env)?;
-        let n: usize = shape.iter().product();
+        // Numbers are drawn in f64 or i128.
+        let n = room(&shape, ty.dtype.size().max(16))?;
         let mut one = || self.between(-1.0, 1.0);
         let wide = match ty.dtype.kind() {
             Kind::Float => Wide::F((0..n).map(|_| one()).collect()),

@@ -186,7 +186,10 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
         (Attr::Num(_) | Attr::Dim(_) | Attr::Str(_), _) => {
             bail!(Syntax, "a constant number needs its type: `: f64` or `: tensor<2x3xf32>`")
         }
-        _ => bail!(Attribute, "the attribute `value` must be a number, an array or a dimension"),
+        _ => bail!(
+            Attribute,
+            "the attribute `value` must be a number, a dimension, or an array as in `dense<[1.0, 2.0]> : tensor<2xf32>`"
+        ),
     })
 }
 

@@ -66,6 +66,12 @@ fn unsigned(x: i128, d: DType) -> i128 {
     x & ((1 << d.bits()) - 1)
 }
 
+/// `x` as the signed integer of the same bits.
+fn signed(x: i128, d: DType) -> i128 {
+    let above = i128::BITS - d.bits();
+    x << above >> above
+}
+
 /// The table, in the order of the enum.
 pub static BINARY: &[BinaryDef] = &[
     BinaryDef {
@@ -186,8 +192,8 @@ pub static BINARY: &[BinaryDef] = &[
     },
     BinaryDef {
         types: |d| d.is_int(),
-        int: |x, y, d| x >> amount(y, d).unwrap_or(d.bits()),
-        ..row(Binary::ShiftRightArithmetic, "shift_right_arithmetic", "bits moved down, the sign repeated")
+        int: |x, y, d| signed(x, d) >> amount(y, d).unwrap_or(d.bits()),
+        ..row(Binary::ShiftRightArithmetic, "shift_right_arithmetic", "bits moved down, the highest repeated")
     },
     BinaryDef {
         types: |d| d.has_tangent(),
