@@ -1,6 +1,6 @@
 //! Change of element type, through the arithmetic of the reference.
 
-use crate::element::{Pair, Plain, Real, Whole, for_any, for_pair, for_real, for_whole};
+use crate::element::{Pair, Plain, Real, Whole, for_any, for_pair, for_real, for_whole, pick};
 use crate::kernel::{Kernel, kernel};
 use crate::tensor::Tensor;
 use cotangent_core::dtype::Kind;
@@ -10,6 +10,8 @@ use cotangent_core::{C64, C128, DType, Result, bf16, f16};
 pub(crate) trait Target: Plain {
     fn from_real(x: f64) -> Self;
     fn from_whole(x: i128) -> Self;
+    /// The same of what is no larger: most integers are read so, several at once.
+    fn from_signed(x: i64) -> Self;
     fn from_pair(z: C128) -> Self;
 }
 
@@ -29,6 +31,8 @@ macro_rules! real {
             fn from_real(x: f64) -> $t { <$t>::of(x) }
             #[inline(always)]
             fn from_whole(x: i128) -> $t { <$t>::of(x as f64) }
+            #[inline(always)]
+            fn from_signed(x: i64) -> $t { <$t>::of(x as f64) }
             #[inline(always)]
             fn from_pair(z: C128) -> $t { <$t>::of(z.re) }
         }
@@ -55,6 +59,10 @@ impl Target for f32 {
         x as f32
     }
     #[inline(always)]
+    fn from_signed(x: i64) -> f32 {
+        x as f32
+    }
+    #[inline(always)]
     fn from_pair(z: C128) -> f32 {
         z.re as f32
     }
@@ -72,6 +80,8 @@ macro_rules! pair {
             #[inline(always)]
             fn from_whole(x: i128) -> $t { <$t>::of(C128::new(x as f64, 0.0)) }
             #[inline(always)]
+            fn from_signed(x: i64) -> $t { <$t>::of(C128::new(x as f64, 0.0)) }
+            #[inline(always)]
             fn from_pair(z: C128) -> $t { <$t>::of(z) }
         }
     )*};
@@ -80,10 +90,10 @@ macro_rules! pair {
 pair!(C64 C128);
 
 macro_rules! whole {
-    ($($t:ty)*) => {$(
+    ($($t:ty: $from:ident $wide:ty;)*) => {$(
         impl Source for $t {
             #[inline(always)]
-            fn become_<U: Target>(self) -> U { U::from_whole(self.to()) }
+            fn become_<U: Target>(self) -> U { U::$from(<$wide>::from(self)) }
         }
         impl Target for $t {
             #[inline(always)]
@@ -91,17 +101,28 @@ macro_rules! whole {
             #[inline(always)]
             fn from_whole(x: i128) -> $t { x as $t }
             #[inline(always)]
+            fn from_signed(x: i64) -> $t { x as $t }
+            #[inline(always)]
             fn from_pair(z: C128) -> $t { z.re as $t }
         }
     )*};
 }
 
-whole!(i8 i16 i32 i64 u8 u16 u32 u64);
+whole! {
+    i8: from_signed i64;
+    i16: from_signed i64;
+    i32: from_signed i64;
+    i64: from_signed i64;
+    u8: from_signed i64;
+    u16: from_signed i64;
+    u32: from_signed i64;
+    u64: from_whole i128;
+}
 
 impl Source for bool {
     #[inline(always)]
     fn become_<U: Target>(self) -> U {
-        U::from_whole(self.to())
+        U::from_signed(self.into())
     }
 }
 
@@ -112,6 +133,10 @@ impl Target for bool {
     }
     #[inline(always)]
     fn from_whole(x: i128) -> bool {
+        x != 0
+    }
+    #[inline(always)]
+    fn from_signed(x: i64) -> bool {
         x != 0
     }
     #[inline(always)]
@@ -140,6 +165,13 @@ fn direct(from: DType, to: DType) -> Option<fn(&Tensor) -> Result<Tensor>> {
         (DType::F64, DType::F32) => whole::<f64, f32>,
         (DType::Bool, DType::F32) => whole::<bool, f32>,
         (DType::Bool, DType::F64) => whole::<bool, f64>,
+        (DType::U8, DType::F32) => whole::<u8, f32>,
+        (DType::I32, DType::F32) => whole::<i32, f32>,
+        (DType::I32, DType::F64) => whole::<i32, f64>,
+        (DType::F16, DType::F32) => whole::<f16, f32>,
+        (DType::F32, DType::F16) => whole::<f32, f16>,
+        (DType::BF16, DType::F32) => whole::<bf16, f32>,
+        (DType::F32, DType::BF16) => whole::<f32, bf16>,
         (DType::I64, DType::F32) => whole::<i64, f32>,
         (DType::I64, DType::F64) => whole::<i64, f64>,
         (DType::I32, DType::I64) => whole::<i32, i64>,
@@ -166,6 +198,13 @@ fn load<T: Plain, W>(to: impl Fn(T) -> W) -> impl Fn(&Tensor, usize, &mut [W]) {
     move |x, at, few| few.iter_mut().zip(&dense::<T>(x)[at..]).for_each(|(w, &x)| *w = to(x))
 }
 
+/// Runs a block for an integer that an `i64` holds.
+macro_rules! signed {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        pick!($dtype, $T => $body; Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32)
+    };
+}
+
 fn through(x: &Tensor, to: DType) -> Result<Tensor> {
     for_any!(to, U => Tensor::build::<U>(x.shape().into(), |dst| {
         let mut dst = dst.iter_mut();
@@ -179,6 +218,11 @@ fn through(x: &Tensor, to: DType) -> Result<Tensor> {
                 x,
                 |few| dst.by_ref().zip(few).for_each(|(y, &w)| *y = U::from_pair(w)),
                 |x, at, few| for_pair!(x.dtype(), T => load(T::to)(x, at, few)),
+            ),
+            _ if x.dtype() != DType::U64 => widened(
+                x,
+                |few| dst.by_ref().zip(few).for_each(|(y, &w)| *y = U::from_signed(w)),
+                |x, at, few| signed!(x.dtype(), T => load(|x: T| i64::from(x))(x, at, few)),
             ),
             Kind::Int | Kind::Bool => widened(
                 x,
