@@ -222,7 +222,7 @@ fn through(x: &Tensor, to: DType) -> Result<Tensor> {
             _ if x.dtype() != DType::U64 => widened(
                 x,
                 |few| dst.by_ref().zip(few).for_each(|(y, &w)| *y = U::from_signed(w)),
-                |x, at, few| signed!(x.dtype(), T => load(|x: T| i64::from(x))(x, at, few)),
+                |x, at, few| signed!(x.dtype(), T => load(|x| T::to(x) as i64)(x, at, few)),
             ),
             Kind::Int | Kind::Bool => widened(
                 x,
