@@ -54,10 +54,11 @@ pub(crate) struct Widths {
 impl Widths {
     /// With one more product over so many steps.
     pub(crate) fn and(self, [steps, columns]: [usize; 2], dtype: DType) -> Widths {
+        let size = dtype.size();
         Widths {
             depth: self.depth.max(steps),
-            product: self.product + columns * dtype.size(),
-            both: self.both + (columns + steps) * dtype.size(),
+            product: self.product.saturating_add(columns.saturating_mul(size)),
+            both: self.both.saturating_add(columns.saturating_add(steps).saturating_mul(size)),
         }
     }
 

@@ -47,15 +47,18 @@ pub(crate) fn through(dtype: DType, to: DType, inner: Kernel) -> Kernel {
 /// A reduction over axes. What an empty maximum is depends on the type, so nothing is reduced by the meaning.
 pub(crate) fn reduce(r: &Reduce, dtype: DType) -> Kernel {
     use Reduction::*;
-    let to = if r.stable { compute_exact(dtype) } else { compute(dtype) };
-    // The two that hold labels and pixels are not made longer first.
+    let to = match (r.op, dtype) {
+        // The two that hold labels and pixels are not made longer first.
+        (Sum | Max | Min, DType::I32 | DType::U8) => dtype,
+        _ if r.stable => compute_exact(dtype),
+        _ => compute(dtype),
+    };
     let inner = match (r.op, dtype) {
-        (Sum, DType::I32) => return folding::<i32>(r, |y, x, axes| fold::sum(y, x, axes, false)),
-        (Max, DType::I32) => return folding::<i32>(r, fold::max),
-        (Min, DType::I32) => return folding::<i32>(r, fold::min),
-        (Sum, DType::U8) => return folding::<u8>(r, |y, x, axes| fold::sum(y, x, axes, false)),
-        (Max, DType::U8) => return folding::<u8>(r, fold::max),
-        (Min, DType::U8) => return folding::<u8>(r, fold::min),
+        (Sum, DType::I32 | DType::U8) => {
+            pick!(to, T => folding::<T>(r, |y, x, axes| fold::sum(y, x, axes, false)); I32 i32, U8 u8)
+        }
+        (Max, DType::I32 | DType::U8) => pick!(to, T => folding::<T>(r, fold::max); I32 i32, U8 u8),
+        (Min, DType::I32 | DType::U8) => pick!(to, T => folding::<T>(r, fold::min); I32 i32, U8 u8),
         (Any | Sum | Max | Or, DType::Bool) => return folding(r, fold::any),
         (All | Prod | Min | And, DType::Bool) => return folding(r, fold::all),
         (Sum, _) if r.stable => for_compute!(to, T => folding::<T>(r, |y, x, axes| fold::sum(y, x, axes, true))),

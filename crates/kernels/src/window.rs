@@ -11,7 +11,6 @@ mod parts;
 
 use crate::element::Number;
 use crate::parallel;
-use crate::simd::widest;
 use crate::sliding::Axis;
 pub use parts::{Part, Parts};
 use std::borrow::Cow;
@@ -90,22 +89,16 @@ fn stage(axes: &[Axis], k: usize) -> Parts {
 
 /// Folds every part of an image, in order.
 fn folded<S: Copy, A: Copy>(stage: &Parts, y: &mut [A], x: &[S], lift: impl Fn(S) -> A, fold: impl Fn(A, A) -> A) {
-    widest(
-        #[inline(always)]
-        || {
-            for part in &stage.parts {
-                part.each_line(
-                    #[inline(always)]
-                    |p, i, n| {
-                        let (y, x) = (&mut y[p..p + n], &x[i..i + n]);
-                        for (y, &x) in y.iter_mut().zip(x) {
-                            *y = fold(*y, lift(x));
-                        }
-                    },
-                );
-            }
-        },
-    );
+    for part in &stage.parts {
+        part.each_line(
+            #[inline(always)]
+            |p, i, n| {
+                for (y, &x) in y[p..p + n].iter_mut().zip(&x[i..i + n]) {
+                    *y = fold(*y, lift(x));
+                }
+            },
+        );
+    }
 }
 
 /// What is added.
@@ -127,20 +120,14 @@ pub fn equal<'a, T: PartialEq + Copy + Sync>(x: &'a [T], y: &'a [T]) -> Box<Sele
         let x: Cow<[T]> = parts.x.take(&x[image * n..][..n]);
         let y: Cow<[T]> = parts.y.take(&y[image * count..][..count]);
         Box::new(move |part, flags| {
-            let mut from = 0;
-            widest(
+            part.each_flagged(
+                flags,
                 #[inline(always)]
-                || {
-                    part.each_line(
-                        #[inline(always)]
-                        |p, i, n| {
-                            let (flags, x, y) = (&mut flags[from..from + n], &x[i..i + n], &y[p..p + n]);
-                            for (flag, (x, y)) in flags.iter_mut().zip(x.iter().zip(y)) {
-                                *flag = x == y;
-                            }
-                            from += n;
-                        },
-                    );
+                |flags, p, i| {
+                    let n = flags.len();
+                    for (flag, (x, y)) in flags.iter_mut().zip(x[i..i + n].iter().zip(&y[p..p + n])) {
+                        *flag = x == y;
+                    }
                 },
             );
         })
@@ -149,41 +136,38 @@ pub fn equal<'a, T: PartialEq + Copy + Sync>(x: &'a [T], y: &'a [T]) -> Box<Sele
 
 /// Clears the flags of windows that are done, and notes those that are now.
 fn first(part: &Part, flags: &mut [bool], done: &mut [bool]) {
-    let mut from = 0;
-    part.each_line(|p, _, n| {
-        for (flag, done) in flags[from..from + n].iter_mut().zip(&mut done[p..p + n]) {
-            (*flag, *done) = (*flag && !*done, *flag || *done);
-        }
-        from += n;
-    });
+    part.each_flagged(
+        flags,
+        #[inline(always)]
+        |flags, p, _| {
+            let n = flags.len();
+            for (flag, done) in flags.iter_mut().zip(&mut done[p..p + n]) {
+                (*flag, *done) = (*flag && !*done, *flag || *done);
+            }
+        },
+    );
 }
 
 /// Adds to the windows `r` their terms that are flagged, those of elements, or to the elements those of windows.
-fn add<T: Number>(part: &Part, r: &mut [T], t: Terms<'_, T>, flags: &[bool], gather: bool) {
-    let mut from = 0;
-    widest(
+fn add<T: Number>(part: &Part, r: &mut [T], t: Terms<'_, T>, flags: &mut [bool], gather: bool) {
+    part.each_flagged(
+        flags,
         #[inline(always)]
-        || {
-            part.each_line(
-                #[inline(always)]
-                |p, i, n| {
-                    let (to, of) = if gather { (p, i) } else { (i, p) };
-                    let (r, flags) = (&mut r[to..to + n], &flags[from..from + n]);
-                    match t {
-                        Terms::Each(t) => {
-                            for (r, (&t, &flag)) in r.iter_mut().zip(t[of..of + n].iter().zip(flags)) {
-                                *r = r.plus(if flag { t } else { T::ZERO });
-                            }
-                        }
-                        Terms::Same(t) => {
-                            for (r, &flag) in r.iter_mut().zip(flags) {
-                                *r = r.plus(if flag { t } else { T::ZERO });
-                            }
-                        }
+        |flags, p, i| {
+            let ((to, of), n) = (if gather { (p, i) } else { (i, p) }, flags.len());
+            let r = &mut r[to..to + n];
+            match t {
+                Terms::Each(t) => {
+                    for (r, (&t, &flag)) in r.iter_mut().zip(t[of..of + n].iter().zip(&*flags)) {
+                        *r = r.plus(if flag { t } else { T::ZERO });
                     }
-                    from += n;
-                },
-            );
+                }
+                Terms::Same(t) => {
+                    for (r, &flag) in r.iter_mut().zip(&*flags) {
+                        *r = r.plus(if flag { t } else { T::ZERO });
+                    }
+                }
+            }
         },
     );
 }
@@ -229,7 +213,7 @@ pub fn select<T: Number>(
                 if only_first {
                     first(part, &mut flags, &mut done);
                 }
-                add(part, sums, t, &flags, gather);
+                add(part, sums, t, &mut flags, gather);
             }
             if !to.is_same() {
                 to.give(r, &room);

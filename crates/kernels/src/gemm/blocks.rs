@@ -18,6 +18,8 @@ pub(crate) const DEPTH: usize = 256;
 const WIDE: usize = 16 * VECTORS;
 /// Tiles of rows of A that are packed together.
 const HIGH: usize = 16;
+/// Bytes of packed A that are kept for all blocks of columns: they stay in the third cache, and are read in order.
+const KEPT: usize = 4 << 20;
 /// With at most so many tiles of rows B is read as it lies, if its rows are adjacent: packing would not pay. With twice as
 /// many if it is [`NEAR`].
 const FEW_ROWS: usize = 8;
@@ -288,7 +290,11 @@ impl<E: Parts> Product<E> {
                     let band = piece * high..m.min((piece + 1) * high);
                     // SAFETY: these rows exist, no two pieces have one in common, and the block of B was packed before.
                     with_room(for_a, |room| unsafe {
-                        x.band(band, columns, steps, pack_a.then_some(room.cast()), Some(room_b));
+                        let room = pack_a.then_some(room.cast());
+                        if let Some(room) = room {
+                            x.pack_rows(room, band.clone(), steps.clone());
+                        }
+                        x.band(band, columns, steps, room, Some(room_b));
                     });
                 });
             }
@@ -396,42 +402,58 @@ impl<E: Parts> Product<E> {
     /// # Safety
     /// As [`products`].
     unsafe fn blocks(&self) {
-        let [m, k, _] = self.sizes;
+        let [m, k, n] = self.sizes;
         let (lanes, rows) = (self.kernels.lanes / E::PARTS, self.kernels.rows / E::PARTS);
         let (pack_a, pack_b, tiles) = (self.packs_a(), self.packs_b(), ceil(m, rows));
         let wide = self.width(pack_b);
-        let high = if pack_a { tiles.min(HIGH) } else { tiles };
+        let high = if pack_a { tiles.min(HIGH) } else { tiles } * rows;
         let depth = k.min(DEPTH);
+        // Rows that are packed for the first block of columns and kept for the others, in whole bands.
+        let kept = match pack_a && n > wide * lanes {
+            true => (KEPT / (depth * size_of::<E>())).min(m).next_multiple_of(high),
+            false => 0,
+        };
         let for_b = if pack_b { wide * lanes * depth } else { 0 };
-        let for_a = if pack_a { high * rows * depth } else { 0 };
+        let for_a = if pack_a { kept.max(high) * depth } else { 0 };
         if for_a + for_b == 0 {
             // SAFETY: nothing is packed.
-            return unsafe { self.each_block([high * rows, wide * lanes], None, None) };
+            return unsafe { self.each_block([kept, high, wide * lanes], None, None) };
         }
         with_room((for_a + for_b) * size_of::<E>() + 64, |room| {
             let room_b = room.cast::<E>();
             let room_a = room.wrapping_add((for_b * size_of::<E>()).next_multiple_of(64)).cast::<E>();
             let (room_a, room_b) = (pack_a.then_some(room_a), pack_b.then_some(room_b));
             // SAFETY: there is room for the blocks.
-            unsafe { self.each_block([high * rows, wide * lanes], room_a, room_b) };
+            unsafe { self.each_block([kept, high, wide * lanes], room_a, room_b) };
         });
     }
 
-    /// Blocks of so many rows and columns, packed where there is room.
+    /// Blocks of so many rows and columns, packed where there is room; of A so many rows are kept, or those of one block.
     ///
     /// # Safety
-    /// As [`products`]; the rooms are for a block each.
-    unsafe fn each_block(&self, [high, wide]: [usize; 2], room_a: Option<*mut E>, room_b: Option<*mut E>) {
+    /// As [`products`]; the rooms are for what is kept, or a block.
+    unsafe fn each_block(&self, [kept, high, wide]: [usize; 3], room_a: Option<*mut E>, room_b: Option<*mut E>) {
         let [m, k, n] = self.sizes;
-        for steps in parts(0, k, DEPTH) {
-            for columns in parts(0, n, wide) {
-                if let Some(room) = room_b {
-                    // SAFETY: these columns exist, and the room is for a block.
-                    unsafe { self.pack_columns(room, columns.clone(), steps.clone(), 0..steps.len()) };
-                }
-                for band in parts(0, m, high) {
-                    // SAFETY: these rows and columns exist, as they lie or packed, and the room is for a block.
-                    unsafe { self.band(band, columns.clone(), steps.clone(), room_a, room_b) };
+        for group in parts(0, m, if kept > 0 { kept } else { m }) {
+            for steps in parts(0, k, DEPTH) {
+                for columns in parts(0, n, wide) {
+                    if let Some(room) = room_b {
+                        // SAFETY: these columns exist, and the room is for a block.
+                        unsafe { self.pack_columns(room, columns.clone(), steps.clone(), 0..steps.len()) };
+                    }
+                    for band in parts(group.start, group.end, high) {
+                        let before = if kept > 0 { (band.start - group.start) * steps.len() } else { 0 };
+                        let room = room_a.map(|room| room.wrapping_add(before));
+                        // SAFETY: these rows, columns and steps exist, and there is room for them.
+                        unsafe {
+                            if let Some(room) = room
+                                && (kept == 0 || columns.start == 0)
+                            {
+                                self.pack_rows(room, band.clone(), steps.clone());
+                            }
+                            self.band(band, columns.clone(), steps.clone(), room, room_b);
+                        }
+                    }
                 }
             }
         }
@@ -450,29 +472,33 @@ impl<E: Parts> Product<E> {
         unsafe { self.pack(room, lines, part, panels) };
     }
 
-    /// A band of rows of C, for a block of B as it lies or packed; A is packed if there is room for it.
+    /// Packs these steps of rows of A.
     ///
     /// # Safety
-    /// As [`products`]; what is packed has these steps and columns.
+    /// They exist, and there is room for them.
+    unsafe fn pack_rows(&self, room: *mut E, band: Range<usize>, steps: Range<usize>) {
+        let rows = self.kernels.rows / E::PARTS;
+        let from = self.a.at.wrapping_offset(band.start as isize * self.a.row + steps.start as isize * self.a.col);
+        let lines = Lines { from, lane: self.a.row, step: self.a.col, count: band.len(), depth: steps.len() };
+        let panels = parts(0, band.len(), rows).map(|part| (part.start, rows));
+        // SAFETY: as stated.
+        unsafe { self.pack(room, lines, 0..steps.len(), panels) };
+    }
+
+    /// A band of rows of C, for blocks of A and of B as they lie or packed.
+    ///
+    /// # Safety
+    /// As [`products`]; what is packed has these rows, columns and steps.
     unsafe fn band(
         &self,
         band: Range<usize>,
         columns: Range<usize>,
         steps: Range<usize>,
-        room_a: Option<*mut E>,
+        a: Option<*mut E>,
         b: Option<*mut E>,
     ) {
-        let rows = self.kernels.rows / E::PARTS;
-        let (first, depth) = (band.start, steps.len());
-        if let Some(room) = room_a {
-            let from = self.a.at.wrapping_offset(first as isize * self.a.row + steps.start as isize * self.a.col);
-            let lines = Lines { from, lane: self.a.row, step: self.a.col, count: band.len(), depth };
-            let panels = parts(0, band.len(), rows).map(|part| (part.start, rows));
-            // SAFETY: these rows exist, and the room is for a block.
-            unsafe { self.pack(room, lines, 0..depth, panels) };
-        }
-        for part in parts(first, band.end, rows) {
-            let a = room_a.map(|room| room.wrapping_add((part.start - first) * depth).cast_const());
+        for part in parts(band.start, band.end, self.kernels.rows / E::PARTS) {
+            let a = a.map(|room| room.wrapping_add((part.start - band.start) * steps.len()).cast_const());
             // SAFETY: these rows, columns and steps exist, as they lie or packed.
             unsafe { self.tiles(part, columns.clone(), steps.clone(), a, b) };
         }

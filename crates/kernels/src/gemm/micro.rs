@@ -96,7 +96,8 @@ unsafe fn tile<L: Lanes, const R: usize, const V: usize, const PACKED: bool, con
             *pair = a.wrapping_offset(if COMPLEX { 1 } else { 2 } * r as isize * t.a_row);
         }
         pairs = std::hint::black_box(pairs);
-    } else if t.c_col == 1 {
+    }
+    if t.c_col == 1 && (PACKED || t.depth >= 32) {
         // C is on its way during the loop: with packed operands it is large, and far.
         for r in 0..R / if COMPLEX { 2 } else { 1 } {
             let row = t.c.wrapping_offset(r as isize * t.c_row * if COMPLEX { 2 } else { 1 });

@@ -72,12 +72,31 @@ impl Part {
         Part { starts, len: if whole { lines.inner().len } else { 1 } }
     }
 
-    /// Calls `f(p, i, n)` for each line of windows from `p` on and their elements from `i` on.
+    /// Calls `f(p, i, n)` for each line of windows from `p` on and their elements from `i` on, compiled for the widest vectors if
+    /// it is `#[inline(always)]`.
     #[inline(always)]
     pub(super) fn each_line(&self, mut f: impl FnMut(usize, usize, usize)) {
-        for &[p, i] in &self.starts {
-            f(p, i, self.len);
-        }
+        widest(
+            #[inline(always)]
+            || {
+                for &[p, i] in &self.starts {
+                    f(p, i, self.len);
+                }
+            },
+        );
+    }
+
+    /// The same with a flag for each of its windows, line after line.
+    #[inline(always)]
+    pub(super) fn each_flagged(&self, mut flags: &mut [bool], mut f: impl FnMut(&mut [bool], usize, usize)) {
+        self.each_line(
+            #[inline(always)]
+            |p, i, n| {
+                let (line, rest) = std::mem::take(&mut flags).split_at_mut(n);
+                f(line, p, i);
+                flags = rest;
+            },
+        );
     }
 }
 
