@@ -2,24 +2,29 @@
 //!
 //! Elements are compared as integers of one order ([`key`]), so there is one sort for all types. Floats are in total
 //! preorder: `-0` equals `+0`, every NaN equals every other and comes last, ascending or descending. Equal elements keep
-//! their order, so the permutation is unique. O(elements · log extent).
+//! their order, so the permutation is unique. Long lines are sorted digit by digit of what differs in the integers, others by
+//! comparisons: O(elements · log extent) at most. Lines are shared among threads.
 
 use crate::element::{Index, Ordered};
 use crate::loops::{Axis, Loops};
+use crate::parallel::{Shared, parallel};
 use crate::view::{View, row_major_stride};
+
+/// Most bits of a digit.
+const DIGIT: u32 = 10;
+
+/// Elements of lines that are one piece of work.
+const PIECE: usize = 1 << 12;
 
 /// A type whose order is that of integers.
 pub trait Keyed: Ordered {
-    /// An integer that orders as the element does; [`u64::MAX`] for NaN.
+    /// An integer that orders as the element does, if it is not NaN.
     fn key(self) -> u64;
 }
 
 /// `f64` by its bits: negative numbers run backwards, below the positive ones.
 impl Keyed for f64 {
     fn key(self) -> u64 {
-        if self.is_nan() {
-            return u64::MAX;
-        }
         // -0 becomes +0.
         let bits = (self + 0.0).to_bits();
         if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
@@ -49,21 +54,54 @@ impl Keyed for u64 {
 ///
 /// # Panics
 /// If the lengths differ or the axis does not exist.
-pub fn argsort<T: Keyed>(dst: &mut [usize], src: View<T>, axis: usize, descending: bool) {
-    // NaN, and only NaN, is last both ways.
-    let key = |x: T| match descending && !x.is_nan() {
-        true => !x.key(),
-        false => x.key(),
-    };
-    let mut line: Vec<(u64, usize)> = Vec::new();
-    for_each_line(dst.len(), src, axis, |to, from| {
+pub fn argsort<T: Keyed + Sync>(dst: &mut [usize], src: View<T>, axis: usize, descending: bool) {
+    on_lines(dst, src, axis, 20, |[line, other, nan]: &mut [Vec<(u64, usize)>; 3], to, from| {
         line.clear();
-        line.extend(from.map(|s| src.data()[s]).enumerate().map(|(i, x)| (key(x), i)));
-        line.sort_unstable();
-        for (d, &(_, i)) in to.zip(&line) {
-            dst[d] = i;
+        nan.clear();
+        for (i, x) in from.map(|s| src.data()[s]).enumerate() {
+            match x.is_nan() {
+                true => nan.push((0, i)),
+                false => line.push((if descending { !x.key() } else { x.key() }, i)),
+            }
         }
+        sort(line, other);
+        // NaN, and only NaN, is last both ways.
+        to.put(line.iter().chain(&*nan).map(|x| x.1));
     });
+}
+
+/// Sorts keys with their positions, which are in order, with room for as many.
+fn sort(line: &mut Vec<(u64, usize)>, other: &mut Vec<(u64, usize)>) {
+    let (any, all) = line.iter().fold((0, u64::MAX), |(any, all), x| (any | x.0, all & x.0));
+    let differ = any & !all;
+    if line.len() < 2 || differ == 0 {
+        return;
+    }
+    let low = differ.trailing_zeros();
+    let bits = 64 - differ.leading_zeros() - low;
+    let passes = bits.div_ceil(DIGIT);
+    // A pass over all costs about what two levels of comparisons do.
+    if 2 * passes > line.len().ilog2() {
+        return line.sort_unstable();
+    }
+    let size = bits.div_ceil(passes);
+    other.clear();
+    other.resize(line.len(), (0, 0));
+    for pass in 0..passes {
+        let digit = |key: u64| (key >> (low + pass * size)) as usize & ((1 << size) - 1);
+        let mut starts = [0usize; 1 << DIGIT];
+        line.iter().for_each(|x| starts[digit(x.0)] += 1);
+        let mut before = 0;
+        for start in &mut starts {
+            before += std::mem::replace(start, before);
+        }
+        for &x in &*line {
+            let start = &mut starts[digit(x.0)];
+            other[*start] = x;
+            *start += 1;
+        }
+        std::mem::swap(line, other);
+    }
 }
 
 /// `dst[.., i, ..] = src[.., p, ..]` with `p = positions[.., i, ..]`, for row-major `dst` and `positions` of the shape
@@ -71,39 +109,73 @@ pub fn argsort<T: Keyed>(dst: &mut [usize], src: View<T>, axis: usize, descendin
 ///
 /// # Panics
 /// If the lengths differ, the axis does not exist, or a position is out of range.
-pub fn take_along_axis<T: Copy, I: Index>(dst: &mut [T], src: View<T>, positions: &[I], axis: usize) {
+pub fn take_along_axis<T: Copy + Send + Sync, I: Index + Sync>(
+    dst: &mut [T],
+    src: View<T>,
+    positions: &[I],
+    axis: usize,
+) {
     assert_eq!(dst.len(), positions.len(), "a position for each element");
-    let mut line = Vec::new();
-    for_each_line(dst.len(), src, axis, |to, from| {
+    on_lines(dst, src, axis, 3, |line: &mut Vec<T>, to, from| {
         line.clear();
         line.extend(from.map(|s| src.data()[s]));
-        for d in to {
-            dst[d] = line[positions[d].position()];
-        }
+        let positions = to.line.clone().map(|d| positions[d].position());
+        to.put(positions.map(|p| line[p]));
     });
 }
 
-/// Calls `f` with the offsets of each line along `axis`, in a row-major array of `src`'s shape and in `src`.
-fn for_each_line<T>(len: usize, src: View<T>, axis: usize, mut f: impl FnMut(Line, Line)) {
+/// Calls `f` with the offsets of each line along `axis`, in a row-major array of `src`'s shape and in `src`, and room that is
+/// its own; an element of a line takes so many nanoseconds.
+fn on_lines<T: Sync, R: Send, S: Default>(
+    dst: &mut [R],
+    src: View<T>,
+    axis: usize,
+    nanos: u64,
+    f: impl Fn(&mut S, To<'_, R>, Line) + Sync,
+) {
     let shape = src.shape();
-    assert_eq!(len, src.len(), "dst has the shape of src");
+    assert_eq!(dst.len(), src.len(), "dst has the shape of src");
     let strides = |d: usize| [row_major_stride(shape, d), src.stride(d)];
     let ([to, from], count) = (strides(axis), shape[axis]);
-    if count == 0 {
+    if dst.is_empty() {
         return;
     }
     let others = (0..shape.len()).filter(|&d| d != axis).map(|d| Axis { len: shape[d], strides: strides(d) });
     let loops = Loops::new(others);
-    let [to_next, from_next] = loops.inner().strides;
-    loops.in_order([0, src.offset()], |[d, s], len| {
-        for c in 0..len as isize {
+    let Axis { len, strides: [to_next, from_next] } = loops.inner();
+    let mut runs = Vec::new();
+    loops.in_order([0, src.offset()], |start, _| runs.push(start));
+    let (lines, each, total) = (runs.len() * len, (PIECE / count).max(1), dst.len() as u64);
+    let dst = Shared(dst.as_mut_ptr());
+    parallel(lines.div_ceil(each), nanos.saturating_mul(total), |piece| {
+        let mut room = S::default();
+        for i in piece * each..lines.min((piece + 1) * each) {
+            let ([d, s], c) = (runs[i / len], (i % len) as isize);
             let (d, s) = (d.wrapping_add_signed(c * to_next), s.wrapping_add_signed(c * from_next));
-            f(Line { at: d, stride: to, left: count }, Line { at: s, stride: from, left: count });
+            let line = Line { at: d, stride: to, left: count };
+            f(&mut room, To { dst: &dst, line }, Line { at: s, stride: from, left: count });
         }
     });
 }
 
+/// A line of the result.
+struct To<'a, T> {
+    dst: &'a Shared<T>,
+    line: Line,
+}
+
+impl<T> To<'_, T> {
+    /// Writes its elements.
+    fn put(self, x: impl Iterator<Item = T>) {
+        for (at, x) in self.line.zip(x) {
+            // SAFETY: lines are inside the row-major result, which is borrowed, and no two have an element in common.
+            unsafe { self.dst.get().add(at).write(x) };
+        }
+    }
+}
+
 /// Evenly spaced offsets.
+#[derive(Clone)]
 struct Line {
     at: usize,
     stride: isize,
@@ -128,6 +200,7 @@ impl Iterator for Line {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parallel::with_threads;
     use crate::testing::{Random, indices, layout, shape};
 
     #[test]
@@ -154,6 +227,51 @@ mod tests {
     }
 
     #[test]
+    fn long_lines_are_sorted_by_digits_as_by_comparisons() {
+        let mut random = Random(2);
+        let mut draw = |n: usize, bits: u32| {
+            (0..n)
+                .map(|_| (random.below(1 << 20) as u64) << 20 ^ random.below(1 << 20) as u64)
+                .map(move |x| x >> (40 - bits))
+                .collect::<Vec<u64>>()
+        };
+        for (n, bits) in [(300, 8), (300, 40), (5000, 20), (5000, 40), (70_000, 40), (70_000, 1), (2, 40)] {
+            let keys = draw(n, bits);
+            for descending in [false, true] {
+                let mut wanted: Vec<usize> = (0..n).collect();
+                wanted.sort_by_key(|&i| if descending { !keys[i] } else { keys[i] });
+                let mut at = vec![0; n];
+                argsort(&mut at, View::dense(&keys, &[n]), 0, descending);
+                assert!(at == wanted, "{n} numbers of {bits} bits");
+                let floats: Vec<f32> =
+                    keys.iter().map(|&x| if x % 7 == 3 { f32::NAN } else { x as f32 - 1e5 }).collect();
+                let key = |&i: &usize| (floats[i].is_nan(), if descending { -floats[i] } else { floats[i] });
+                wanted.sort_by(|i, j| key(i).partial_cmp(&key(j)).unwrap_or(std::cmp::Ordering::Equal).then(i.cmp(j)));
+                argsort(&mut at, View::dense(&floats, &[n]), 0, descending);
+                assert!(at == wanted, "{n} floats of {bits} bits");
+            }
+        }
+    }
+
+    #[test]
+    fn threads_share_lines() {
+        let shape = [40, 300, 7];
+        let mut random = Random(3);
+        let src = layout(&mut random, &shape, |r| r.below(1000) as f32);
+        for axis in 0..3 {
+            let [one, three] = [1, 3].map(|threads| {
+                with_threads(threads, || {
+                    let (mut at, mut sorted) = (vec![0; src.view().len()], vec![0.0f32; src.view().len()]);
+                    argsort(&mut at, src.view(), axis, false);
+                    take_along_axis(&mut sorted, src.view(), &at, axis);
+                    (at, sorted)
+                })
+            });
+            assert!(one == three, "axis {axis}");
+        }
+    }
+
+    #[test]
     fn zeros_are_equal_and_nan_comes_last() {
         let (x, mut at) = ([f64::NAN, 0.0, 1.0, -0.0, f64::NEG_INFINITY, -f64::NAN], [0; 6]);
         argsort(&mut at, View::dense(&x, &[6]), 0, false);
@@ -164,7 +282,7 @@ mod tests {
 
     #[test]
     fn keys_order_as_elements() {
-        let floats = [f64::NEG_INFINITY, -1e300, -1.5, -5e-324, 0.0, 5e-324, 1.0, 1e300, f64::INFINITY, f64::NAN];
+        let floats = [f64::NEG_INFINITY, -1e300, -1.5, -5e-324, 0.0, 5e-324, 1.0, 1e300, f64::INFINITY];
         assert!(floats.windows(2).all(|w| w[0].key() < w[1].key()));
         assert!((-0.0f64).key() == 0.0f64.key() && (-0.0f32).key() == 0.0f32.key());
         assert!([i64::MIN, -1, 0, 1, i64::MAX].windows(2).all(|w| w[0].key() < w[1].key()));
