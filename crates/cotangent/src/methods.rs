@@ -79,6 +79,21 @@ macro_rules! methods {
                 })
             }
 
+            /// Elements of `yes` where this boolean tensor holds, of `no` elsewhere; shapes are aligned as NumPy aligns them.
+            #[track_caller]
+            pub fn select(&self, yes: &$T, no: &$T) -> $R {
+                Self::written(&[self, yes, no], |cx, x| {
+                    let (yes, no) = aligned(cx, "select", x[1], x[2]);
+                    let p = x[0];
+                    if cx.ty(p).rank() == 0 {
+                        return cx.select(p, yes, no);
+                    }
+                    let (p, yes) = aligned(cx, "select", p, yes);
+                    let no = cx.broadcast_to(no, &cx.ty(yes).shape);
+                    cx.select(p, yes, no)
+                })
+            }
+
             /// The variance over axes, which go; `ddof` is subtracted from the number of elements.
             #[track_caller]
             pub fn var(&self, axes: &[usize], ddof: f64) -> $R {

@@ -75,6 +75,15 @@ fn methods_agree_with_traced_ones() {
         cross_entropy of tensor(), Tensor::vector(vec![0i64, 2, 1]), 1;
     }
     let any = rt.constant_from(truth()).unwrap();
+    let chosen = any.select(x, &(2.0 * x)).unwrap();
+    let traced = TracedTensor::from_tensor(truth()).select(t, &t.mul(&t.full_like(2.0)));
+    assert!(chosen.to_tensor().unwrap().same_bits(&traced.to_tensor().unwrap()));
+    chosen.sum().unwrap().backward().unwrap();
+    assert_eq!(grad(x), [1.0, 2.0, 1.0].repeat(3));
+    rt.clear_grads();
+    let number = |x: f64| rt.constant_from(Tensor::scalar(x)).unwrap();
+    let ones = x.gt(&number(0.0)).unwrap().select(&number(1.0), &number(-1.0)).unwrap();
+    assert_eq!(ones.to_tensor().unwrap().to_vec::<f64>().unwrap(), [1.0, -1.0, 1.0, 1.0, 1.0, -1.0, 1.0, 1.0, -1.0]);
     let item = |x: EagerTensor| x.item::<bool>().unwrap();
     assert!(item(any.reduce_any(&[0]).unwrap()) && !item(any.reduce_all(&[0]).unwrap()));
     let stacked = EagerTensor::stack(&[x, x], 1).unwrap();

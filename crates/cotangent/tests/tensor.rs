@@ -86,6 +86,8 @@ fn constructors() {
     assert_eq!(TypedTensor::<i64>::arange(2.0, 9.0, 3.0).unwrap().as_slice(), [2, 5, 8]);
     assert_eq!(TypedTensor::<f64>::arange(1.0, 0.0, -0.5).unwrap().as_slice(), [1.0, 0.5]);
     assert_eq!(TypedTensor::<f32>::linspace(0.0, 1.0, 5).unwrap().as_slice(), [0.0, 0.25, 0.5, 0.75, 1.0]);
+    let far = TypedTensor::<f64>::linspace(-1e308, 1e308, 5).unwrap();
+    assert_eq!(far.as_slice(), [-1e308, -5e307, 0.0, 5e307, 1e308]);
     assert_eq!(TypedTensor::<f32>::linspace(0.0, 1.0, 1).unwrap().as_slice(), [0.0]);
     for dtype in DType::ALL {
         let z = Tensor::zeros(dtype, [2, 0, 3]).unwrap();

@@ -2,16 +2,13 @@
 //!
 //! Elements are compared as integers of one order ([`key`]), so there is one sort for all types. Floats are in total
 //! preorder: `-0` equals `+0`, every NaN equals every other and comes last, ascending or descending. Equal elements keep
-//! their order, so the permutation is unique. Long lines are sorted digit by digit of what differs in the integers, others by
-//! comparisons: O(elements · log extent) at most. Lines are shared among threads.
+//! their order, so the permutation is unique. What differs in the integers of a line and the positions fit one integer, as a
+//! rule, and these are sorted. O(elements · log extent). Lines are shared among threads.
 
 use crate::element::{Index, Ordered};
 use crate::loops::{Axis, Loops};
 use crate::parallel::{Shared, parallel};
 use crate::view::{View, row_major_stride};
-
-/// Most bits of a digit.
-const DIGIT: u32 = 10;
 
 /// Elements of lines that are one piece of work.
 const PIECE: usize = 1 << 12;
@@ -33,7 +30,8 @@ impl Keyed for f64 {
 
 impl Keyed for f32 {
     fn key(self) -> u64 {
-        f64::from(self).key()
+        let bits = (self + 0.0).to_bits();
+        (if bits >> 31 == 1 { !bits } else { bits | 1 << 31 }).into()
     }
 }
 
@@ -55,53 +53,43 @@ impl Keyed for u64 {
 /// # Panics
 /// If the lengths differ or the axis does not exist.
 pub fn argsort<T: Keyed + Sync>(dst: &mut [usize], src: View<T>, axis: usize, descending: bool) {
-    on_lines(dst, src, axis, 20, |[line, other, nan]: &mut [Vec<(u64, usize)>; 3], to, from| {
-        line.clear();
-        nan.clear();
-        for (i, x) in from.map(|s| src.data()[s]).enumerate() {
-            match x.is_nan() {
-                true => nan.push((0, i)),
-                false => line.push((if descending { !x.key() } else { x.key() }, i)),
-            }
+    on_lines(dst, src, axis, 20, |room: &mut Room, to, from| {
+        let data = src.data();
+        let key = |x: T| if descending { !x.key() } else { x.key() };
+        // Keys differ between their first and last bits only, and positions are below a power of two.
+        let (mut any, mut all) = (0, u64::MAX);
+        for x in from.clone().map(|s| data[s]).filter(|x| !x.is_nan()) {
+            (any, all) = (any | key(x), all & key(x));
         }
-        sort(line, other);
+        let differ = any & !all;
+        let (high, low, size) =
+            (differ.leading_zeros(), differ.trailing_zeros(), usize::BITS - from.left.leading_zeros());
+        let Room { packed, pairs, nan } = room;
+        (packed.clear(), pairs.clear(), nan.clear());
+        let elements = from.map(|s| data[s]).enumerate();
         // NaN, and only NaN, is last both ways.
-        to.put(line.iter().chain(&*nan).map(|x| x.1));
+        if differ == 0 || high + low < size {
+            elements.for_each(|(i, x)| if x.is_nan() { nan.push(i) } else { pairs.push((key(x), i)) });
+            pairs.sort_unstable();
+            return to.put(pairs.iter().map(|x| x.1).chain(nan.iter().copied()));
+        }
+        elements.for_each(|(i, x)| match x.is_nan() {
+            true => nan.push(i),
+            false => packed.push(key(x) << high >> (high + low) << size | i as u64),
+        });
+        packed.sort_unstable();
+        let positions = packed.iter().map(|x| (x & ((1 << size) - 1)) as usize);
+        to.put(positions.chain(nan.iter().copied()));
     });
 }
 
-/// Sorts keys with their positions, which are in order, with room for as many.
-fn sort(line: &mut Vec<(u64, usize)>, other: &mut Vec<(u64, usize)>) {
-    let (any, all) = line.iter().fold((0, u64::MAX), |(any, all), x| (any | x.0, all & x.0));
-    let differ = any & !all;
-    if line.len() < 2 || differ == 0 {
-        return;
-    }
-    let low = differ.trailing_zeros();
-    let bits = 64 - differ.leading_zeros() - low;
-    let passes = bits.div_ceil(DIGIT);
-    // A pass over all costs about what two levels of comparisons do.
-    if 2 * passes > line.len().ilog2() {
-        return line.sort_unstable();
-    }
-    let size = bits.div_ceil(passes);
-    other.clear();
-    other.resize(line.len(), (0, 0));
-    for pass in 0..passes {
-        let digit = |key: u64| (key >> (low + pass * size)) as usize & ((1 << size) - 1);
-        let mut starts = [0usize; 1 << DIGIT];
-        line.iter().for_each(|x| starts[digit(x.0)] += 1);
-        let mut before = 0;
-        for start in &mut starts {
-            before += std::mem::replace(start, before);
-        }
-        for &x in &*line {
-            let start = &mut starts[digit(x.0)];
-            other[*start] = x;
-            *start += 1;
-        }
-        std::mem::swap(line, other);
-    }
+/// Room for a line.
+#[derive(Default)]
+struct Room {
+    /// Keys and positions in one.
+    packed: Vec<u64>,
+    pairs: Vec<(u64, usize)>,
+    nan: Vec<usize>,
 }
 
 /// `dst[.., i, ..] = src[.., p, ..]` with `p = positions[.., i, ..]`, for row-major `dst` and `positions` of the shape
@@ -227,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_are_sorted_by_digits_as_by_comparisons() {
+    fn long_lines_are_sorted_as_by_comparisons() {
         let mut random = Random(2);
         let mut draw = |n: usize, bits: u32| {
             (0..n)

@@ -171,12 +171,6 @@ impl EagerTensor {
         self.one(d, &[self.value()?, y.value()?])
     }
 
-    /// `self` where the predicate `p` holds, `y` elsewhere.
-    #[track_caller]
-    pub fn select(&self, p: &EagerTensor, y: &EagerTensor) -> Result<EagerTensor> {
-        Ok(EagerTensor::apply(cotangent_core::ops::Select, &[p, self, y])?.remove(0))
-    }
-
     /// A power with a fixed integer exponent.
     #[track_caller]
     pub fn powi(&self, n: i64) -> Result<EagerTensor> {

@@ -83,7 +83,11 @@ impl Tensor {
         count(dtype, num, |i| match i {
             0 => start,
             i if i == last => stop,
-            i => start + (stop - start) * (i as f64 / last as f64),
+            i => {
+                let (w, gap) = (i as f64 / last as f64, stop - start);
+                // Two finite ends may be further apart than numbers go.
+                if gap.is_infinite() { start * (1.0 - w) + stop * w } else { start + gap * w }
+            }
         })
     }
 

@@ -162,17 +162,6 @@ impl TracedTensor {
         record_one(here(), &[self], |cx, x| cx.convert(x[0], to))
     }
 
-    /// Elements of `yes` where this boolean tensor holds, of `no` elsewhere.
-    #[track_caller]
-    pub fn select(&self, yes: &TracedTensor, no: &TracedTensor) -> TracedTensor {
-        record_one(here(), &[self, yes, no], |cx, x| {
-            let (yes, no) = aligned(cx, "select", x[1], x[2]);
-            let shape = cx.ty(yes).shape;
-            let p = cx.broadcast_to(x[0], &shape);
-            cx.select(p, yes, no)
-        })
-    }
-
     /// Tensors one after the other along an axis.
     #[track_caller]
     pub fn concatenate(parts: &[&TracedTensor], axis: usize) -> TracedTensor {
