@@ -65,7 +65,9 @@ pub fn argsort<T: Keyed + Sync>(dst: &mut [usize], src: View<T>, axis: usize, de
         let (high, low, size) =
             (differ.leading_zeros(), differ.trailing_zeros(), usize::BITS - from.left.leading_zeros());
         let Room { packed, pairs, nan } = room;
-        (packed.clear(), pairs.clear(), nan.clear());
+        packed.clear();
+        pairs.clear();
+        nan.clear();
         let elements = from.map(|s| data[s]).enumerate();
         // NaN, and only NaN, is last both ways.
         if differ == 0 || high + low < size {
