@@ -611,6 +611,8 @@ impl Block<'_, '_> {
         self.registers.release(&[a, b]);
         let d = self.registers.take(asm, target.wide);
         let i = if target.double() { target.lanes_of(2, codes[1]) } else { target.lanes_of(1, codes[0]) };
+        // W says nothing of these in AVX2 either.
+        let i = Instruction { w: i.w && target.wide, ..i };
         target.vector(asm, i, d, x, y);
         self.registers.define(id, d);
     }
