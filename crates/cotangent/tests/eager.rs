@@ -84,6 +84,12 @@ fn methods_agree_with_traced_ones() {
     let number = |x: f64| rt.constant_from(Tensor::scalar(x)).unwrap();
     let ones = x.gt(&number(0.0)).unwrap().select(&number(1.0), &number(-1.0)).unwrap();
     assert_eq!(ones.to_tensor().unwrap().to_vec::<f64>().unwrap(), [1.0, -1.0, 1.0, 1.0, 1.0, -1.0, 1.0, 1.0, -1.0]);
+    for (p, code) in [(Tensor::vector(vec![true; 4]), Code::ShapeMismatch), (tensor(), Code::DTypeMismatch)] {
+        let e = rt.constant_from(p.clone()).unwrap().select(x, &number(0.0)).unwrap_err();
+        assert_eq!(e.code(), code, "{e}");
+        let e = TracedTensor::from_tensor(p).select(t, &t.full_like(0.0)).to_tensor().unwrap_err();
+        assert_eq!(e.code(), code, "{e}");
+    }
     let item = |x: EagerTensor| x.item::<bool>().unwrap();
     assert!(item(any.reduce_any(&[0]).unwrap()) && !item(any.reduce_all(&[0]).unwrap()));
     let stacked = EagerTensor::stack(&[x, x], 1).unwrap();

@@ -137,12 +137,12 @@ impl<'a> Run<'a> {
             });
             (!p.writes.is_empty()).then(|| p.body.laid(shape, strides))
         };
+        let bytes = |dtype: DType| count.saturating_mul(len).saturating_mul(dtype.size());
         // The second phase that reads an operand finds this block in a cache, and asks memory for the next one.
         let by_blocks = fused.by_rows(len) && count > 1;
         let laid = |(at, p): (usize, &'a Phase)| {
             let second = |i: usize| {
-                let far =
-                    count.saturating_mul(len * x[i].dtype().size()) > FAR && fused.operands[i].level == Level::Elements;
+                let far = bytes(x[i].dtype()) > FAR && fused.operands[i].level == Level::Elements;
                 far && fused.phases[..at].iter().filter(|p| p.needs(Place::Operand(i))).count() == 1
             };
             let again = |r: &(usize, &Place)| matches!(r.1, Place::Operand(i) if across[*i].is_none() && second(*i));
@@ -150,8 +150,7 @@ impl<'a> Run<'a> {
             // What nothing reads any more, and lies where nothing was read, where memory is what takes time.
             let last = |b: usize| {
                 let (own, read) = (&fused.buffers[b], Place::Buffer(b));
-                let large =
-                    own.level == Level::Elements && count.saturating_mul(len * own.dtype.size()) >= past_caches();
+                let large = own.level == Level::Elements && bytes(own.dtype) >= past_caches();
                 let under = |at: *mut u8| made.factors.iter().any(|f| whole[f.buffer] == Some(at));
                 let fresh = |at: *mut u8| x.iter().all(|t| t.first_ptr() != at.cast_const()) && !under(at);
                 let again = |p: &Phase| p.reads.contains(&read) || p.folds.iter().any(|f| f.1 == read);

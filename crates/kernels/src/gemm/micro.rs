@@ -49,6 +49,9 @@ pub(super) const VECTORS: usize = 3;
 /// Most rows of a tile.
 const MOST: usize = 8;
 
+/// Steps of a loop that is worth asking for C before.
+const LONG: usize = 32;
+
 /// The micro-kernels of a type at a level.
 pub(crate) struct Kernels<T: 'static> {
     /// Lanes of a vector.
@@ -97,8 +100,8 @@ unsafe fn tile<L: Lanes, const R: usize, const V: usize, const PACKED: bool, con
         }
         pairs = std::hint::black_box(pairs);
     }
-    if t.c_col == 1 && (PACKED || t.depth >= 32) {
-        // C is on its way during the loop: with packed operands it is large, and far.
+    if t.c_col == 1 && (PACKED || t.depth >= LONG) {
+        // C is on its way during the loop: it may be far, with packed operands it is.
         for r in 0..R / if COMPLEX { 2 } else { 1 } {
             let row = t.c.wrapping_offset(r as isize * t.c_row * if COMPLEX { 2 } else { 1 });
             prefetch(row, V * size_of::<L>());
