@@ -37,3 +37,8 @@ loom:
 doc:
     cargo doc --workspace --no-deps
     cargo test --workspace --doc
+
+# Every sample of every operation, 10 MB of it, under ten limits of address space (minutes).
+short:
+    cargo test --release -p cotangent-cpu --test short -- --ignored every_sample_with_little_memory
+    cargo test --release -p cotangent-cli --test short_memory -- --ignored

@@ -108,8 +108,7 @@ def main():
                     cotangent(args.bin, verb, path, "--in", src, "--out", dst)
                     prefix = {"run": "out_"}.get(verb, verb + "_")
                     results = {int(k[len(prefix):]): v for k, v in np.load(dst).items() if k.startswith(prefix)}
-                    # A vjp is named by its argument, and by its place too where no argument has that number.
-                    want = [results[i] for i in (wrt if verb == "vjp" else sorted(results))]
+                    want = [results[i] for i in sorted(results)]
                     got = compile_and_run(written, arrays)
                     single = any(a.dtype.itemsize <= 4 and a.dtype.kind == "f" or a.dtype == np.complex64 for a in [*inputs, *got])
                     why = [close(g, w, 1e-4 if single else 1e-8) for g, w in zip(got, want, strict=True)]

@@ -1,7 +1,10 @@
 //! What the words of the command line mean.
 
+use cotangent::ad::Policy;
 use cotangent::{Code, Error, Result};
 use lexopt::prelude::*;
+use std::ffi::OsString;
+use std::path::PathBuf;
 
 /// One invocation.
 #[derive(Debug, Default)]
@@ -9,27 +12,31 @@ pub struct Args {
     /// The command, `help` if none was given.
     pub command: String,
     /// `FILE[@NAME]`, or the operation of `ops NAME`.
-    pub target: Option<String>,
+    pub target: Option<OsString>,
     /// The second file of `convert`.
-    pub destination: Option<String>,
+    pub destination: Option<PathBuf>,
     /// `--wrt`.
     pub wrt: Option<String>,
+    /// `--numerics`.
+    pub numerics: Option<Policy>,
     /// `--in`.
-    pub input: Option<String>,
+    pub input: Option<PathBuf>,
     /// `--out`.
-    pub output: Option<String>,
+    pub output: Option<PathBuf>,
     /// `--check` of `fmt`.
     pub check: bool,
     /// `--write` of `fmt`.
     pub write: bool,
+    /// `--allow-skipped` of `check`.
+    pub allow_skipped: bool,
     /// `--grad` of `profile`.
     pub grad: bool,
     /// `--runs` of `profile`.
     pub runs: Option<usize>,
     /// `--trace` of `profile`.
-    pub trace: Option<String>,
+    pub trace: Option<PathBuf>,
     /// `--svg` of `explain`.
-    pub svg: Option<String>,
+    pub svg: Option<PathBuf>,
     /// `--help` was given.
     pub help: bool,
 }
@@ -37,18 +44,18 @@ pub struct Args {
 /// The commands and the options that each takes.
 pub const COMMANDS: &[(&str, &[&str])] = &[
     ("fmt", &["check", "write"]),
-    ("derive", &[]),
-    ("convert", &[]),
-    ("run", &["in", "out"]),
-    ("grad", &["wrt", "in", "out"]),
-    ("vjp", &["wrt", "in", "out"]),
-    ("jvp", &["wrt", "in", "out"]),
-    ("hvp", &["wrt", "in", "out"]),
-    ("jacobian", &["wrt", "in", "out"]),
-    ("hessian", &["wrt", "in", "out"]),
-    ("check", &["wrt", "in"]),
-    ("explain", &["wrt", "in", "svg"]),
-    ("profile", &["wrt", "in", "grad", "runs", "trace"]),
+    ("derive", &["numerics"]),
+    ("convert", &["numerics"]),
+    ("run", &["numerics", "in", "out"]),
+    ("grad", &["wrt", "numerics", "in", "out"]),
+    ("vjp", &["wrt", "numerics", "in", "out"]),
+    ("jvp", &["wrt", "numerics", "in", "out"]),
+    ("hvp", &["wrt", "numerics", "in", "out"]),
+    ("jacobian", &["wrt", "numerics", "in", "out"]),
+    ("hessian", &["wrt", "numerics", "in", "out"]),
+    ("check", &["wrt", "numerics", "in", "allow-skipped"]),
+    ("explain", &["wrt", "numerics", "in", "svg"]),
+    ("profile", &["wrt", "numerics", "in", "grad", "runs", "trace"]),
     ("ops", &[]),
     ("help", &[]),
     ("version", &[]),
@@ -65,41 +72,53 @@ pub fn parse() -> Result<Args> {
 
 fn from(mut p: lexopt::Parser) -> Result<Args> {
     let mut a = Args::default();
-    let mut seen: Vec<String> = Vec::new();
-    while let Some(arg) = p.next().map_err(|e| usage(e.to_string()))? {
-        let value = |p: &mut lexopt::Parser| -> Result<String> {
-            let v = p.value().and_then(|v| v.string()).map_err(|e| usage(e.to_string()))?;
-            Ok(v)
+    let mut seen: Vec<&'static str> = Vec::new();
+    let mistake = |e: lexopt::Error| usage(e.to_string());
+    while let Some(arg) = p.next().map_err(mistake)? {
+        let name = match arg {
+            Long(name) => COMMANDS.iter().flat_map(|c| c.1).find(|n| **n == name).copied(),
+            _ => None,
         };
+        if let Some(name) = name {
+            if seen.contains(&name) {
+                return Err(usage(format!("`--{name}` is given twice")));
+            }
+            seen.push(name);
+        }
         match arg {
             Long("help") | Short('h') => a.help = true,
             Long("version") | Short('V') => a.command = "version".into(),
-            Long("wrt") => (a.wrt, _) = (Some(value(&mut p)?), seen.push("wrt".into())),
-            Long("in") => (a.input, _) = (Some(value(&mut p)?), seen.push("in".into())),
-            Long("out") => (a.output, _) = (Some(value(&mut p)?), seen.push("out".into())),
-            Long("trace") => (a.trace, _) = (Some(value(&mut p)?), seen.push("trace".into())),
-            Long("svg") => (a.svg, _) = (Some(value(&mut p)?), seen.push("svg".into())),
-            Long("runs") => {
-                let text = value(&mut p)?;
-                let n = text.parse().ok().filter(|n| (1..=1_000_000).contains(n));
-                a.runs =
-                    Some(n.ok_or_else(|| usage(format!("--runs takes a number from 1 to 1000000, not `{text}`")))?);
-                seen.push("runs".into());
+            Long("wrt") => a.wrt = Some(p.value().and_then(|v| v.string()).map_err(mistake)?),
+            Long("numerics") => {
+                let text = p.value().and_then(|v| v.string()).map_err(mistake)?;
+                let wrong = |e: Error| usage(format!("--numerics {text}: {}", e.message()));
+                let policy = text.parse().map_err(|e| wrong(e).note("for example: --numerics nan,stable"));
+                a.numerics = Some(policy?);
             }
-            Long("grad") => (a.grad, _) = (true, seen.push("grad".into())),
-            Long("check") => (a.check, _) = (true, seen.push("check".into())),
-            Long("write") => (a.write, _) = (true, seen.push("write".into())),
+            Long("in") => a.input = Some(p.value().map_err(mistake)?.into()),
+            Long("out") => a.output = Some(p.value().map_err(mistake)?.into()),
+            Long("trace") => a.trace = Some(p.value().map_err(mistake)?.into()),
+            Long("svg") => a.svg = Some(p.value().map_err(mistake)?.into()),
+            Long("runs") => {
+                let text = p.value().map_err(mistake)?;
+                let n = text.to_str().and_then(|t| t.parse().ok()).filter(|n| (1..=1_000_000).contains(n));
+                let wrong = || usage(format!("--runs takes a number from 1 to 1000000, not `{}`", text.display()));
+                a.runs = Some(n.ok_or_else(wrong)?);
+            }
+            Long("grad") => a.grad = true,
+            Long("check") => a.check = true,
+            Long("write") => a.write = true,
+            Long("allow-skipped") => a.allow_skipped = true,
             // `-@NAME` is a module of standard input, not an option.
             Short('@') if a.target.is_none() => {
-                let name = p.optional_value().unwrap_or_default();
-                a.target = Some(format!("-@{}", name.to_string_lossy()));
+                let mut target = OsString::from("-@");
+                target.push(p.optional_value().unwrap_or_default());
+                a.target = Some(target);
             }
             Value(v) if a.command.is_empty() => a.command = v.to_string_lossy().into_owned(),
-            Value(v) if a.target.is_none() => a.target = Some(v.to_string_lossy().into_owned()),
-            Value(v) if a.command == "convert" && a.destination.is_none() => {
-                a.destination = Some(v.to_string_lossy().into_owned());
-            }
-            other => return Err(usage(other.unexpected().to_string())),
+            Value(v) if a.target.is_none() => a.target = Some(v),
+            Value(v) if a.command == "convert" && a.destination.is_none() => a.destination = Some(v.into()),
+            other => return Err(mistake(other.unexpected())),
         }
     }
     if a.command.is_empty() {
@@ -110,10 +129,13 @@ fn from(mut p: lexopt::Parser) -> Result<Args> {
         let hint = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
         return Err(usage(format!("unknown command `{}`{hint}", a.command)));
     };
-    match seen.iter().find(|s| !allowed.contains(&s.as_str())) {
-        Some(s) => Err(usage(format!("`{name}` has no option `--{s}`"))),
-        None => Ok(a),
+    if let Some(s) = seen.iter().find(|s| !allowed.contains(s)) {
+        return Err(usage(format!("`{name}` has no option `--{s}`")));
     }
+    if a.check && a.write {
+        return Err(usage("`--check` only compares and `--write` replaces the file: give one of them"));
+    }
+    Ok(a)
 }
 
 #[cfg(test)]
@@ -127,8 +149,8 @@ mod tests {
     #[test]
     fn words_are_read_in_any_order() {
         let a = read(&["grad", "--wrt", "x,y", "m.tgraph", "--in=a.npz"]).unwrap();
-        assert_eq!((a.command.as_str(), a.target.as_deref()), ("grad", Some("m.tgraph")));
-        assert_eq!((a.wrt.as_deref(), a.input.as_deref()), (Some("x,y"), Some("a.npz")));
+        assert_eq!((a.command.as_str(), a.target), ("grad", Some("m.tgraph".into())));
+        assert_eq!((a.wrt.as_deref(), a.input), (Some("x,y"), Some("a.npz".into())));
         assert_eq!(read(&[]).unwrap().command, "help");
     }
 
@@ -140,6 +162,8 @@ mod tests {
             (&["run", "f", "--in"], "--in"),
             (&["run", "f", "--frob"], "--frob"),
             (&["run", "f", "g"], "g"),
+            (&["run", "f", "--in", "a", "--in", "b"], "`--in` is given twice"),
+            (&["fmt", "f", "--check", "--write"], "give one of them"),
         ] {
             let e = read(words).unwrap_err().to_string();
             assert!(e.contains(what), "{e}");

@@ -17,7 +17,8 @@ cotangent: differentiable tensor programs in files
   cotangent profile  FILE[@NAME] [--grad]      where the time of a run goes, step by step
   cotangent ops      [NAME]                    the operation set
 
-FILE is .tgraph or StableHLO text (.mlir); `-` is standard input. @NAME picks a module, derived ones too; without it the first one.
+FILE is .tgraph or StableHLO text (.mlir); `-` is standard input. @NAME picks a module, derived ones too; without
+it @main, or the first one.
 `cotangent COMMAND --help` says more. Exit status: 0, 1 (a check failed), 2 (bad input or usage).
 ";
 
@@ -27,7 +28,13 @@ Results are printed, long axes abridged, or written to --out B.npz as out_0, out
 ";
 
 const WRT: &str = "\
---wrt x,w names values of the module, or positions of arguments (0,2); without it, every float argument.
+--wrt x,w names values of the module, or positions of arguments (0,2); without it, every float argument in order.
+Numbers in the names of derivatives, tangents and directions count the values of --wrt: 0 is the first one given.
+";
+
+const NUMERICS: &str = "\
+--numerics N replaces what FILE says about the arithmetic of derivatives: zero_division=nan or ieee (the key may be left
+out), strong_zero, stable (=false too), with commas between; what N leaves out stays as FILE has it (docs/numerics.md).
 ";
 
 /// Each command: its name, its lines.
@@ -38,51 +45,51 @@ const TOPICS: &[(&str, &str)] = &[
     ),
     (
         "derive",
-        "cotangent derive FILE\n\nRuns the directives (tgraph.adjoint, tgraph.jvp, tgraph.hvp) and prints every module, simplified.\n\nExample: cotangent derive examples/sum_of_sin.tgraph\n",
+        "cotangent derive FILE [--numerics N]\n\nRuns the directives (tgraph.adjoint, tgraph.jvp, tgraph.hvp) and prints every module, simplified.\n\nExample: cotangent derive examples/sum_of_sin.tgraph\n",
     ),
     (
         "convert",
-        "cotangent convert FILE[@NAME] [TO]\n\nWrites modules as StableHLO text (TO.mlir), or functions of such text as modules (TO.tgraph). Without TO the other\nform is printed. Directives are run; custom derivatives are lowered away in StableHLO, and the first module is @main.\n\nExample: cotangent convert examples/rosenbrock.tgraph rosenbrock.mlir\n",
+        "cotangent convert FILE[@NAME] [TO] [--numerics N]\n\nWrites modules as StableHLO text (TO.mlir), or functions of such text as modules (TO.tgraph). Without TO the other\nform is printed. Directives are run; custom derivatives are lowered away in StableHLO, and the\nfirst module is @main unless another has that name. Numerics go along.\n\nExample: cotangent convert examples/rosenbrock.tgraph rosenbrock.mlir\n",
     ),
     (
         "run",
-        "cotangent run FILE[@NAME] [--in A.npz] [--out B.npz]\n\nExample: cotangent run examples/attention.tgraph\n",
+        "cotangent run FILE[@NAME] [--numerics N] [--in A.npz] [--out B.npz]\n\nExample: cotangent run examples/attention.tgraph\n",
     ),
     (
         "grad",
-        "cotangent grad FILE[@NAME] [--wrt x,w] [--in A.npz] [--out B.npz]\n\nValue (out_0) and gradients (grad_0, grad_1, .. in wrt order) of a module whose result is one real scalar.\n\nExample: cotangent grad examples/attention.tgraph --wrt Q,K,V\n",
+        "cotangent grad FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--out B.npz]\n\nValue (out_0) and gradients (grad_0 by the first value of --wrt, ..) of a module whose result is one real scalar.\n\nOf StableHLO text (.mlir) that is the slope of what the text computes: stop_gradient, custom_jvp, custom_vjp and implicit\nrules of JAX are not in it. Where they matter, lower jax.value_and_grad(f) and run that (docs/from-jax.md).\n\nExample: cotangent grad examples/attention.tgraph --wrt Q,K,V\n",
     ),
     (
         "vjp",
-        "cotangent vjp FILE[@NAME] [--wrt x,w] [--in A.npz] [--out B.npz]\n\nReverse mode: vjp_i for argument i, from cotangents ct_0, ct_1, .. of the results (1 for a real scalar).\n",
+        "cotangent vjp FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--out B.npz]\n\nReverse mode: vjp_0 by the first value of --wrt, vjp_1 by the second, .., from cotangents ct_0, ct_1, .. of the results\n(1 for a real scalar).\n",
     ),
     (
         "jvp",
-        "cotangent jvp FILE[@NAME] [--wrt x,w] [--in A.npz] [--out B.npz]\n\nForward mode: results out_k and their tangents jvp_k, from tangents t_i (or t_NAME) of argument i.\n",
+        "cotangent jvp FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--out B.npz]\n\nForward mode: results out_k and their tangents jvp_k, from tangents t_0 of the first value of --wrt, t_1 of the second,\n.. (or t_NAME).\n",
     ),
     (
         "hvp",
-        "cotangent hvp FILE[@NAME] [--wrt x,w] [--in A.npz] [--out B.npz]\n\nHessian-vector product hvp_i, from directions v_i (or t_i) of argument i; for other modules than a real scalar,\nof the sum of ct_k times result k.\n",
+        "cotangent hvp FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--out B.npz]\n\nHessian-vector product hvp_0 by the first value of --wrt, .., from directions v_0 (or t_0) of the first, .. (or v_NAME);\nfor other modules than a real scalar, of the sum of ct_k times result k.\n",
     ),
     (
         "jacobian",
-        "cotangent jacobian FILE[@NAME] [--wrt x,w] [--in A.npz] [--out B.npz]\n\njacobian_k_i: result k by wrt value i, of shape result.shape + wrt.shape.\n",
+        "cotangent jacobian FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--out B.npz]\n\njacobian_k_i: result k by value i of --wrt, of shape result.shape + wrt.shape.\n",
     ),
     (
         "hessian",
-        "cotangent hessian FILE[@NAME] [--wrt x,w] [--in A.npz] [--out B.npz]\n\nhessian_i_j: of a real scalar, of shape wrt_i.shape + wrt_j.shape.\n\nExample: cotangent hessian examples/rosenbrock.tgraph\n",
+        "cotangent hessian FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--out B.npz]\n\nhessian_i_j: of a real scalar by values i and j of --wrt, of shape wrt_i.shape + wrt_j.shape.\n\nExample: cotangent hessian examples/rosenbrock.tgraph\n",
     ),
     (
         "check",
-        "cotangent check FILE[@NAME] [--wrt x,w] [--in A.npz]\n\nCompares derivatives with finite differences, forward with reverse mode, and the two orders of second derivatives,\nper value. Without arrays it makes some up. Status 1 if anything is off.\n",
+        "cotangent check FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--allow-skipped]\n\nCompares derivatives up to the third with finite differences, forward with reverse mode, and the two orders of second\nderivatives, per value. Without arrays it makes some up: of both signs, several magnitudes, with zeros and ties. Status 1\nif a law does not hold, and, without --allow-skipped, if one could not be checked; laws that are unsure are counted.\n",
     ),
     (
         "explain",
-        "cotangent explain FILE[@NAME] [--wrt x,w] [--in A.npz] [--svg G.svg]\n\nOperations, what the forward pass saves for the backward pass, the cost of each derivative, and the memory of a run\nwhere extents are known, from arrays too; with --svg a drawing of the adjoint's steps: what runs at once, and what it\nreads.\n",
+        "cotangent explain FILE[@NAME] [--wrt x,w] [--numerics N] [--in A.npz] [--svg G.svg]\n\nOperations, what the forward pass saves for the backward pass, the cost of each derivative, and the memory of a run\nwhere extents are known, from arrays too; with --svg a drawing of the adjoint's steps: what runs at once, and what it\nreads.\n",
     ),
     (
         "profile",
-        "cotangent profile FILE[@NAME] [--grad [--wrt x,w]] [--in A.npz] [--runs N] [--trace T.json]\n\nRuns the module (with --grad its value and gradients) N times, 20 without --runs, and prints the median time of each\nstep, the operations that run in it, and the share that it reaches of this machine's arithmetic and bandwidth, which\nare measured first. --trace writes the last run for Perfetto or chrome://tracing. Without arrays it makes some up.\n\nExample: cotangent profile examples/attention.tgraph --grad --wrt Q,K,V\n",
+        "cotangent profile FILE[@NAME] [--grad [--wrt x,w]] [--numerics N] [--in A.npz] [--runs N] [--trace T.json]\n\nRuns the module (with --grad its value and gradients) N times, 20 without --runs, and prints the median time of each\nstep, the operations that run in it, and the share that it reaches of this machine's arithmetic and bandwidth, which\nare measured first. --trace writes the last run for Perfetto or chrome://tracing. Without arrays it makes some up.\n\nExample: cotangent profile examples/attention.tgraph --grad --wrt Q,K,V\n",
     ),
     ("ops", "cotangent ops [NAME]\n\nEvery operation with its meaning, or one with its types and rules.\n"),
 ];
@@ -94,6 +101,8 @@ pub fn text(topic: Option<&str>) -> Result<String> {
         return Err(usage(format!("there is no command `{topic}`")));
     };
     let wrt = if lines.contains("--wrt") { WRT } else { "" };
+    let numerics = if lines.contains("--numerics") { NUMERICS } else { "" };
     let inputs = if lines.contains("--in ") { INPUTS } else { "" };
-    Ok(format!("{lines}{}{wrt}{inputs}", if inputs.is_empty() && wrt.is_empty() { "" } else { "\n" }))
+    let notes = [wrt, numerics, inputs].concat();
+    Ok(format!("{lines}{}{notes}", if notes.is_empty() { "" } else { "\n" }))
 }

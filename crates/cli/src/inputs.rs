@@ -2,67 +2,96 @@
 
 use crate::args::{Args, usage};
 use crate::load::Target;
-use cotangent::npz::{self, Arrays};
-use cotangent::{Array, Code, DType, Error, Function, Result, Scalar, Type, Val};
+use crate::streams;
+use cotangent::error::shown;
+use cotangent::npz::Archive;
+use cotangent::{Array, Code, Error, Function, Result, Scalar, Type, Val};
+use std::cell::RefCell;
+use std::collections::HashSet;
 
-/// The arrays of `--in`, or of the `.npz` beside the file.
+/// The arrays of `--in`, or of the `.npz` beside the file; each is read when it is asked for.
 pub struct Inputs {
-    arrays: Arrays,
+    archive: Option<RefCell<Archive>>,
     from: String,
 }
 
 impl Inputs {
-    /// Reads them; without `--in` and without a file beside the program there are none.
+    /// Opens them; without `--in` and without a file beside the program there are none.
     pub fn read(args: &Args, target: &Target) -> Result<Inputs> {
         let path = match (&args.input, target.sibling()) {
             (Some(p), _) => p.clone(),
             (None, Some(p)) => {
-                let p = p.display().to_string();
-                eprintln!("inputs from {p}");
+                streams::say(&format!("inputs from {}", shown(&p.display().to_string(), 200)));
                 p
             }
-            (None, None) => return Ok(Inputs { arrays: Arrays::new(), from: String::new() }),
+            (None, None) => return Ok(Inputs { archive: None, from: String::new() }),
         };
-        Ok(Inputs { arrays: npz::read(&path)?, from: path })
+        Ok(Inputs { archive: Some(RefCell::new(Archive::open(&path)?)), from: path.display().to_string() })
     }
 
-    fn get(&self, names: &[String]) -> Option<&Array> {
-        names.iter().find_map(|n| self.arrays.iter().find(|(name, _)| name == n)).map(|(_, a)| a)
+    /// The array that has one of these names; an error if several are there that differ, as one would be ignored.
+    fn get(&self, names: &[String]) -> Result<Option<Array>> {
+        let Some(archive) = &self.archive else { return Ok(None) };
+        let mut archive = archive.borrow_mut();
+        let there: Vec<&String> = names.iter().filter(|n| archive.has(n)).collect();
+        match there[..] {
+            [] => Ok(None),
+            [name] => archive.read(name),
+            [first, ref others @ ..] => {
+                let array = archive.read(first)?;
+                let other = |name: &&&String| !matches!((&array, archive.read(name)), (Some(a), Ok(Some(b))) if a.same_bits(&b));
+                let Some(second) = others.iter().find(other) else { return Ok(array) };
+                let text = format!("{} has both `{first}` and `{second}`, which are one argument", self.from);
+                Err(Error::new(Code::Input, text).note("leave one of them out"))
+            }
+        }
     }
 
-    /// The array of the first of these names that there is, of this type.
+    fn has(&self, names: &[String]) -> bool {
+        self.archive.as_ref().is_some_and(|a| names.iter().any(|n| a.borrow().has(n)))
+    }
+
+    /// What there is, for messages.
+    fn list(&self) -> String {
+        let Some(archive) = &self.archive else { return String::new() };
+        let mut archive = archive.borrow_mut();
+        let names: Vec<String> = archive.names().map(str::to_owned).collect();
+        let mut one = |n: &String| archive.ty(n).map_or_else(|| n.clone(), |t| format!("{n} {t}"));
+        if names.is_empty() { "nothing".into() } else { names.iter().map(&mut one).collect::<Vec<_>>().join(", ") }
+    }
+
+    /// The array of the one of these names that there is, of this type.
     pub fn find(&self, names: &[String], ty: &Type, what: &str) -> Result<Array> {
-        let Some(a) = self.get(names) else {
-            let have = self.arrays.iter().map(|(n, a)| format!("{n} {}", a.ty())).collect::<Vec<_>>().join(", ");
+        let Some(a) = self.get(names)? else {
             let ways = names.join("` or `");
             let e = Error::new(Code::Input, format!("{what} is missing: an array `{ways}` of type {ty}"));
-            return Err(if self.from.is_empty() {
-                e.note("give inputs with --in A.npz")
-            } else {
-                e.note(format!("{} has: {}", self.from, if have.is_empty() { "nothing" } else { &have }))
+            return Err(match self.archive {
+                None => e.note("give inputs with --in A.npz"),
+                Some(_) => e.note(format!("{} has: {}", self.from, self.list())),
             });
         };
         if a.dtype() != ty.dtype {
             return Err(Error::new(Code::DTypeMismatch, format!("{what} must be {ty}, got {}", a.ty()))
                 .note(format!("convert the array to {} before it is saved", ty.dtype)));
         }
-        Ok(a.clone())
+        Ok(a)
     }
 
     /// The arguments of a function.
     pub fn args(&self, f: &Function) -> Result<Vec<Array>> {
-        let one = |(i, &p): (usize, &Val)| self.find(&names(f, p, "", &format!("in_{i}")), f.ty(p), &argument(f, i));
+        let names = Names::new(f);
+        let one = |(i, &p): (usize, &Val)| self.find(&names.of(p, "", &format!("in_{i}")), f.ty(p), &argument(f, i));
         f.params().iter().enumerate().map(one).collect()
     }
 
     /// A cotangent per differentiable result; a real scalar's is 1 unless it is given.
     pub fn cotangents(&self, f: &Function) -> Result<Vec<Array>> {
-        let mut out = Vec::new();
+        let (mut out, values) = (Vec::new(), Names::new(f));
         for (k, &r) in f.results().iter().enumerate().filter(|(_, r)| f.ty(**r).dtype.has_tangent()) {
-            let names = names(f, r, "ct_", &format!("ct_{k}"));
+            let names = values.of(r, "ct_", &format!("ct_{k}"));
             let ty = f.ty(r);
             let only = f.results().len() == 1 && ty.rank() == 0 && !ty.dtype.is_complex();
-            out.push(match self.get(&names) {
+            out.push(match self.get(&names)? {
                 None if only => Scalar::F(1.0).array(ty.dtype),
                 _ => self.find(&names, ty, &format!("the cotangent of result {k}"))?,
             });
@@ -70,22 +99,40 @@ impl Inputs {
         Ok(out)
     }
 
-    /// A tangent or direction per `wrt` value, `prefix` being `t` or `v`.
+    /// A tangent or direction per `wrt` value: `t_x` by its name, or `t_0` by its place in `wrt`, for each prefix.
     pub fn directions(&self, f: &Function, wrt: &[Val], prefixes: &[&str]) -> Result<Vec<Array>> {
-        let mut out = Vec::new();
+        let (mut out, values) = (Vec::new(), Names::new(f));
         for (i, &v) in wrt.iter().enumerate() {
-            let at = f.params().iter().position(|&p| p == v).unwrap_or(i);
-            let names: Vec<String> =
-                prefixes.iter().flat_map(|p| names(f, v, &format!("{p}_"), &format!("{p}_{at}"))).collect();
+            // One file may hold directions of several commands: the first prefix that is there counts.
+            let ways: Vec<Vec<String>> =
+                prefixes.iter().map(|p| values.of(v, &format!("{p}_"), &format!("{p}_{i}"))).collect();
+            let names = ways.iter().find(|n| self.has(n)).cloned().unwrap_or_else(|| ways.concat());
             out.push(self.find(&names, f.ty(v), &format!("the direction of {}", f.show(v)))?);
         }
         Ok(out)
     }
 }
 
-/// Names of a value: its own (with a prefix), then by position.
-fn names(f: &Function, v: Val, prefix: &str, position: &str) -> Vec<String> {
-    f.name_of(v).map(|n| format!("{prefix}{n}")).into_iter().chain([position.to_owned()]).collect()
+/// The names of values of a function.
+struct Names<'f> {
+    f: &'f Function,
+    taken: HashSet<&'f str>,
+}
+
+impl<'f> Names<'f> {
+    fn new(f: &'f Function) -> Names<'f> {
+        let taken = f.params().iter().chain(f.results()).filter_map(|&v| f.name_of(v)).map(|n| &**n).collect();
+        Names { f, taken }
+    }
+
+    /// Of a value: its own (with a prefix), then by position, unless that is another one's own name. A number behind a
+    /// prefix is a position.
+    fn of(&self, v: Val, prefix: &str, position: &str) -> Vec<String> {
+        let number = |n: &str| !prefix.is_empty() && n.bytes().all(|b| b.is_ascii_digit());
+        let own = self.f.name_of(v).filter(|n| !number(n)).map(|n| format!("{prefix}{n}"));
+        let free = position.strip_prefix(prefix).is_none_or(|n| number(n) || !self.taken.contains(n));
+        own.into_iter().chain(free.then(|| position.to_owned())).collect()
+    }
 }
 
 fn argument(f: &Function, i: usize) -> String {
@@ -102,37 +149,4 @@ pub fn wrt(args: &Args, f: &Function) -> Result<Vec<Val>> {
         return Err(usage(format!("@{} has no float argument to differentiate", f.name)));
     }
     Ok(all)
-}
-
-/// Arrays for a check when none are given: symbols are 3, floats are smooth points, integers small.
-pub fn made_up(f: &Function) -> Result<Vec<Array>> {
-    let mut env = cotangent::Env::default();
-    for &p in f.params() {
-        for d in f.ty(p).shape.iter() {
-            d.syms(&mut |s| {
-                env.insert(s.clone(), 3);
-            });
-        }
-    }
-    let mut state = 0x9e37_79b9_7f4a_7c15u64;
-    let mut next = move || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 11) as f64 / (1u64 << 53) as f64
-    };
-    let mut out = Vec::new();
-    for &p in f.params() {
-        let ty = f.ty(p);
-        let shape = ty.shape.eval(&env)?;
-        let n = cotangent::array::numel(&shape).unwrap_or(0);
-        let wide = match ty.dtype {
-            d if d.is_float() => cotangent::Wide::F((0..n).map(|_| 0.3 + next()).collect()),
-            d if d.is_complex() => {
-                cotangent::Wide::C((0..n).map(|_| cotangent::C128::new(0.3 + next(), next() - 0.5)).collect())
-            }
-            DType::Bool => cotangent::Wide::I((0..n).map(|i| (i % 2) as i128).collect()),
-            _ => cotangent::Wide::I((0..n).map(|i| (i % 3) as i128).collect()),
-        };
-        out.push(wide.narrow(ty.dtype, shape)?);
-    }
-    Ok(out)
 }

@@ -1,8 +1,11 @@
 //! Programs from files: `FILE[@NAME]`, `-` for standard input.
 
-use crate::args::usage;
+use crate::args::{Args, usage};
+use crate::streams;
+use cotangent::ad::Policy;
 use cotangent::program::{Program, is_stablehlo};
-use cotangent::{AdContext, Code, Error, Function, Result, text};
+use cotangent::{AdContext, Code, Error, Function, Result, files, text};
+use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,9 +13,11 @@ use std::sync::Arc;
 /// A file and the module that was asked for.
 pub struct Target {
     /// The file, `-` for standard input.
-    pub file: String,
+    file: PathBuf,
     /// The module after `@`.
     pub module: Option<String>,
+    /// Choices of numerics that replace those of the file.
+    numerics: Option<Policy>,
 }
 
 /// A program, its directives done, and the module that was asked for.
@@ -36,42 +41,85 @@ impl Loaded {
 
 impl Target {
     /// Splits `FILE[@NAME]`.
-    pub fn new(text: Option<&str>) -> Result<Target> {
-        let text = text.ok_or_else(|| usage("a FILE is missing; `-` reads standard input"))?;
-        Ok(match text.rsplit_once('@') {
-            // A file may have an `@` in its name.
-            Some((file, name)) if !Path::new(text).exists() => Target { file: file.into(), module: Some(name.into()) },
-            _ => Target { file: text.into(), module: None },
-        })
+    pub fn new(args: &Args) -> Result<Target> {
+        let numerics = args.numerics;
+        let text = args.target.as_deref().ok_or_else(|| usage("a FILE is missing; `-` reads standard input"))?;
+        // A file may have an `@` in its name.
+        match if Path::new(text).exists() { None } else { module_of(text) } {
+            None => Ok(Target { file: text.into(), module: None, numerics }),
+            Some((file, Some(name))) => Ok(Target { file, module: Some(name), numerics }),
+            Some((_, None)) => Err(usage(format!("the name of the module in {} is not UTF-8 text", text.display()))),
+        }
+    }
+
+    /// Whether it is standard input.
+    pub fn is_stdin(&self) -> bool {
+        self.file.as_os_str() == "-"
+    }
+
+    /// The file's name, as messages show it.
+    pub fn name(&self) -> String {
+        self.file.display().to_string()
+    }
+
+    /// Replaces the file.
+    pub fn write(&self, text: &str) -> Result<()> {
+        files::write(&self.file, text.as_bytes())
+    }
+
+    /// Refuses a file to be written that is the program.
+    pub fn spare(&self, option: &str, path: Option<&Path>) -> Result<()> {
+        let same = |path: &Path| {
+            !self.is_stdin() && matches!((path.canonicalize(), self.file.canonicalize()), (Ok(a), Ok(b)) if a == b)
+        };
+        match path.filter(|p| same(p)) {
+            Some(p) => Err(usage(format!("{option} {} is the program itself, which it would replace", p.display()))),
+            None => Ok(()),
+        }
     }
 
     /// The text of the file.
     pub fn source(&self) -> Result<String> {
-        let bytes = if self.file == "-" {
+        let bytes = if self.is_stdin() {
             let mut bytes = Vec::new();
             std::io::stdin().read_to_end(&mut bytes).map(|_| bytes)
         } else {
             std::fs::read(&self.file)
         };
-        let bytes = bytes.map_err(|e| Error::new(Code::Io, format!("cannot read {}: {e}", self.file)))?;
+        let bytes = bytes.map_err(|e| Error::new(Code::Io, format!("cannot read {}: {e}", self.name())))?;
         String::from_utf8(bytes).map_err(|e| {
             let at = e.utf8_error().valid_up_to();
-            Error::new(Code::Syntax, format!("{} is not UTF-8 text (byte {at})", self.file))
+            Error::new(Code::Syntax, format!("{} is not UTF-8 text (byte {at})", self.name()))
         })
     }
 
     /// The program as it is written: modules and directives.
-    pub fn program(&self) -> Result<text::Program> {
+    pub fn written(&self) -> Result<text::Program> {
         let source = self.source()?;
-        if is_stablehlo(&source, Some(&self.file)) {
-            return text::Program::from_modules([Program::parse(&source, Some(&self.file))?.main().clone()]);
+        if is_stablehlo(&source, Some(&self.name())) {
+            let program = self.program(&source)?;
+            let main = text::Program::from_modules([program.main().clone()])?;
+            return Ok(main.with_numerics(program.numerics()));
         }
-        text::Program::parse(&source, Some(&self.file))
+        text::Program::parse_over(&source, Some(&self.name()), &[], self.numerics.unwrap_or_default())
     }
 
-    /// The module that was asked for, after the directives have run: by name, or the first of the file.
+    /// The program of the file's text, after the directives have run. What was left out of it is said on standard error.
+    pub fn program(&self, source: &str) -> Result<Program> {
+        let program = Program::parse(source, Some(&self.name()))?;
+        program.notes().iter().for_each(|n| streams::say(&format!("note: {}: {n}", self.name())));
+        Ok(match self.numerics {
+            Some(choices) => {
+                let numerics = choices.or(program.numerics());
+                program.with_numerics(numerics)
+            }
+            None => program,
+        })
+    }
+
+    /// The module that was asked for, after the directives have run: by name, or the main one of the file.
     pub fn load(&self) -> Result<Loaded> {
-        let program = Program::parse(&self.source()?, Some(&self.file))?;
+        let program = self.program(&self.source()?)?;
         let function = match &self.module {
             Some(name) => program.function(name)?,
             None => program.main().clone(),
@@ -81,7 +129,23 @@ impl Target {
 
     /// The inputs that stand beside the file: `model.npz` for `model.tgraph`.
     pub fn sibling(&self) -> Option<PathBuf> {
-        let path = Path::new(&self.file).with_extension("npz");
-        (self.file != "-" && path.exists()).then_some(path)
+        let path = self.file.with_extension("npz");
+        (!self.is_stdin() && path.exists()).then_some(path)
     }
+}
+
+/// The parts of `FILE@NAME`; the name may be no text.
+#[cfg(unix)]
+fn module_of(text: &OsStr) -> Option<(PathBuf, Option<String>)> {
+    use std::os::unix::ffi::OsStrExt;
+    let bytes = text.as_bytes();
+    let at = bytes.iter().rposition(|&b| b == b'@')?;
+    let name = String::from_utf8(bytes[at + 1..].to_vec()).ok();
+    Some((OsStr::from_bytes(&bytes[..at]).into(), name))
+}
+
+#[cfg(not(unix))]
+fn module_of(text: &OsStr) -> Option<(PathBuf, Option<String>)> {
+    let (file, name) = text.to_str()?.rsplit_once('@')?;
+    Some((file.into(), Some(name.into())))
 }

@@ -9,8 +9,9 @@ mod help;
 mod inputs;
 mod load;
 mod show;
+mod streams;
 
-use std::io::Write;
+use cotangent::{Code, Error};
 use std::process::ExitCode;
 
 /// How a command ended, when it did not fail.
@@ -22,26 +23,36 @@ enum Outcome {
     Bad,
 }
 
+/// The stack of the thread that works: deeply nested bodies recurse, and the main thread's stack may be small.
+const STACK: usize = 64 << 20;
+
 fn main() -> ExitCode {
-    // Deeply nested bodies recurse; the main thread's stack may be small.
-    let worker = std::thread::Builder::new().stack_size(64 << 20).spawn(run);
-    match worker.map(std::thread::JoinHandle::join) {
-        Ok(Ok(code)) => code,
-        _ => ExitCode::from(101),
+    match std::thread::Builder::new().stack_size(STACK).spawn(run) {
+        Ok(worker) => worker.join().unwrap_or(ExitCode::from(101)),
+        Err(e) => {
+            let stack = show::bytes(STACK as f64);
+            failed(&Error::new(Code::Limit, format!("cannot start a thread with a stack of {stack}: {e}")))
+        }
     }
 }
 
 fn run() -> ExitCode {
     let mut out = Vec::new();
     let result = args::parse().and_then(|a| commands::dispatch(a, &mut out));
-    // What was computed is printed even if a later part failed. A reader that closed early is not an error.
-    let _ = std::io::stdout().write_all(&out).and_then(|()| std::io::stdout().flush());
-    match result {
-        Ok(Outcome::Good) => ExitCode::SUCCESS,
-        Ok(Outcome::Bad) => ExitCode::from(1),
-        Err(e) => {
-            let _ = writeln!(std::io::stderr(), "{}{e}", show::paint("error: ", show::Colour::Red, show::Stream::Err));
-            ExitCode::from(2)
+    // What was computed is printed even if a later part failed.
+    let printed = streams::print(&out);
+    match (result, printed) {
+        (Ok(Outcome::Good), Ok(())) => ExitCode::SUCCESS,
+        (Ok(Outcome::Bad), Ok(())) => ExitCode::from(1),
+        (Ok(_), Err(e)) | (Err(e), Ok(())) => failed(&e),
+        (Err(first), Err(second)) => {
+            failed(&first);
+            failed(&second)
         }
     }
+}
+
+fn failed(e: &Error) -> ExitCode {
+    streams::say(&format!("{}{e}", show::paint("error: ", show::Colour::Red, show::Stream::Err)));
+    ExitCode::from(2)
 }

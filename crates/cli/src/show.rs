@@ -39,7 +39,7 @@ pub fn array(name: &str, a: &Array) -> String {
         return format!("{head}\n  (no elements)\n");
     }
     let shown = elements(a);
-    let width = shown.iter().flatten().map(String::len).max().unwrap_or(0);
+    let width = shown.values().map(String::len).max().unwrap_or(0);
     let mut text = String::new();
     block(a.shape(), 0, &mut 0, &shown, width, &mut text);
     let body: String = text.lines().map(|l| format!("  {l}\n")).collect();
@@ -59,22 +59,20 @@ fn positions(n: usize) -> Vec<Option<usize>> {
 }
 
 /// The text of each element that is shown, by flat index.
-fn elements(a: &Array) -> Vec<Option<String>> {
+type Shown = std::collections::HashMap<usize, String>;
+
+fn elements(a: &Array) -> Shown {
     let mut at = vec![0usize];
-    let mut shown = vec![None; a.len()];
     for &n in a.shape() {
         at = at.iter().flat_map(|&base| positions(n).into_iter().flatten().map(move |i| base * n + i)).collect();
     }
-    let text: Vec<String> = match a.wide().pick(at.iter().copied()) {
+    let text: Vec<String> = match a.pick(&at) {
         Wide::F(v) => v.iter().map(|&x| float(x, a.dtype().size())).collect(),
         Wide::C(v) => v.iter().map(|z| complex(*z, a.dtype().size() / 2)).collect(),
         Wide::I(v) if a.dtype() == cotangent::DType::Bool => v.iter().map(|&x| (x != 0).to_string()).collect(),
         Wide::I(v) => v.iter().map(i128::to_string).collect(),
     };
-    for (i, t) in at.into_iter().zip(text) {
-        shown[i] = Some(t);
-    }
-    shown
+    at.into_iter().zip(text).collect()
 }
 
 /// Six digits, shorter where fewer say the same.
@@ -101,9 +99,9 @@ fn complex(z: C128, size: usize) -> String {
 }
 
 /// Nested brackets, as NumPy prints them.
-fn block(shape: &[usize], base: usize, depth: &mut usize, shown: &[Option<String>], width: usize, out: &mut String) {
+fn block(shape: &[usize], base: usize, depth: &mut usize, shown: &Shown, width: usize, out: &mut String) {
     let Some((&n, rest)) = shape.split_first() else {
-        let text = shown[base].as_deref().unwrap_or("..");
+        let text = shown.get(&base).map_or("..", String::as_str);
         out.push_str(&format!("{text:>width$}"));
         return;
     };

@@ -146,18 +146,6 @@ fn arrays_go_in_and_out() {
 }
 
 #[test]
-fn derivatives_are_named_by_the_position_of_their_argument() {
-    let text = "tgraph.module @m {\n  %x, %y = tgraph.arg, tgraph.arg : f64\n  %z = tgraph.mul %x, %y\n  tgraph.return %z\n}\n";
-    let dir = folder("positions");
-    let (input, output) = (dir.join("a.npz"), dir.join("b.npz"));
-    npz::write(&input, &[("x".into(), Array::scalar(2.0)), ("y".into(), Array::scalar(5.0))]).unwrap();
-    good(&["vjp", "-", "--wrt", "y", "--in", input.to_str().unwrap(), "--out", output.to_str().unwrap()], text);
-    let got = npz::read(&output).unwrap();
-    assert!(got.contains(&("vjp_1".into(), Array::scalar(2.0))), "{got:?}");
-    assert!(got.contains(&("vjp_0".into(), Array::scalar(2.0))), "the place in --wrt names it too: {got:?}");
-}
-
-#[test]
 fn results_are_printed_for_people() {
     let dir = folder("print");
     let input = dir.join("a.npz");
@@ -220,7 +208,7 @@ fn stablehlo_is_a_program_like_any_other() {
     good(&["convert", file, there], "");
     good(&["convert", there, back], "");
     assert!(std::fs::read_to_string(there).unwrap().contains("tgraph.reduce_sum"));
-    assert_eq!(good(&["fmt", file], ""), std::fs::read_to_string(back).unwrap());
+    assert!(good(&["fmt", file], "").contains("@jit_f"), "`fmt` lowers nothing");
     assert_eq!(cotangent(&["fmt", back, "--check"], "").status.code(), Some(0));
     assert!(good(&["convert", "-@m_grad"], SIN).contains("func.func public @main(%x: tensor<?xf32>)"));
     bad(&["convert", file, "x.txt"], "", ".mlir or .tgraph");

@@ -112,6 +112,27 @@ fn unsafe_stands_in_kernels_and_cpu_with_its_reason() {
     assert_none("unsafe", bad);
 }
 
+/// Files are written whole or not at all by one module, and standard output and error by another, so that no failure of
+/// a disk or a pipe is lost or is a panic.
+#[test]
+fn one_place_writes_files_and_one_the_terminal() {
+    let files = ["fs::write(", "File::create(", "fs::copy(", "fs::rename("];
+    let streams = ["println!(", "print!(", "stdout()", "stderr()"];
+    let mut bad = Vec::new();
+    for (name, text) in sources().iter().filter(|(n, _)| n.starts_with("crates/") && n.contains("/src/")) {
+        let own = text.split("#[cfg(test)]").next().unwrap();
+        for (i, line) in own.lines().enumerate().filter(|(_, l)| !l.trim_start().starts_with("//")) {
+            let writes = files.iter().any(|w| line.contains(w)) && name != "crates/cotangent/src/files.rs";
+            let speaks = streams.iter().any(|w| line.contains(w));
+            let may = ["crates/cli/src/streams.rs", "crates/cli/src/show.rs", "crates/kernels/src/environment.rs"];
+            if writes || speaks && !may.contains(&name.as_str()) && !name.contains("/tests") {
+                bad.push(format!("{name}:{}: {}", i + 1, line.trim()));
+            }
+        }
+    }
+    assert_none("writing past `files` and `streams`", bad);
+}
+
 /// Of a type the example stands in its own documentation; of a function there, or in that of its module. Methods are
 /// shown by their type's.
 #[test]
@@ -154,4 +175,91 @@ fn nothing_is_left_for_later_without_an_owner() {
         }
     }
     assert_none("left for later", bad);
+}
+
+/// Where the size of a program, the rank of an array or a constant decides how long a vector is, not data: a file, what
+/// its line contains (empty: any line), and why.
+const BOUNDED: &[(&str, &str, &str)] = &[
+    ("kernels/src/memory/", "", "the one place"),
+    ("kernels/src/emit/", "", "instructions of a body"),
+    ("kernels/src/tile/", "", "instructions and operands of a body, tiles of a fixed size"),
+    ("kernels/src/view.rs", "shape.len()", "rank"),
+    ("kernels/src/copy.rs", "shape", "rank"),
+    ("kernels/src/sliding.rs", "extents.len()", "rank"),
+    ("kernels/src/sliding.rs", "axes.iter()", "rank"),
+    ("kernels/src/window.rs", "moving.map", "rank"),
+    ("kernels/src/window/parts.rs", "axes", "rank"),
+    ("kernels/src/convolution/layout.rs", "axes", "rank"),
+    ("kernels/src/convolution/tiles.rs", "(0..first.count).step_by(high)", "bands that threads share"),
+    ("kernels/src/reduce.rs", "chunks.partial.resize(here", "at most SOME rows"),
+    ("kernels/src/reduce.rs", "first + width", "at most WIDTH bytes of columns"),
+    ("kernels/src/reduce.rs", "row(0).iter()", "at most WIDTH bytes of columns"),
+    ("kernels/src/reduce.rs", "vec![0u32; width]", "at most WIDTH bytes of columns"),
+    ("kernels/src/linalg/panels.rs", "panels.data.resize(end", "within its capacity"),
+    ("kernels/src/parallel/mod.rs", "CPU_SETSIZE", "cores"),
+    ("cpu/src/fuse.rs", "", "equations of a function"),
+    ("cpu/src/memory.rs", "", "equations of a function"),
+    ("cpu/src/profile.rs", "", "equations of a function, and a measurement of a fixed size"),
+    ("cpu/src/program.rs", "", "equations of a function"),
+    ("cpu/src/recurrence.rs", "f.len()", "equations of a function"),
+    ("cpu/src/tiny.rs", "", "programs whose values are few and small"),
+    ("cpu/src/loops.rs", "first[of_cond..]", "operands of a loop"),
+    ("cpu/src/loops.rs", "stacks.len()", "results of a loop"),
+    ("cpu/src/movement.rs", "axes.to_vec()", "rank"),
+    ("cpu/src/phases.rs", "shape.len()", "rank"),
+    ("cpu/src/tensor.rs", "shape().to_vec()", "rank"),
+];
+
+/// What makes a vector whose length is no constant, and ends the process where there is no memory.
+fn allocates(line: &str, kernels: bool) -> bool {
+    let constant = |n: &str| n.chars().all(|c| c.is_ascii_digit() || c.is_ascii_uppercase() || c == '_');
+    let length =
+        |after: &str, end: char| line.split(after).nth(1).and_then(|rest| Some(rest.split_once(end)?.0.to_owned()));
+    let repeated = length("vec![", ']').is_some_and(|x| x.rsplit_once("; ").is_some_and(|(_, n)| !constant(n)));
+    let room = line.contains(" Vec::with_capacity(") || line.contains("(Vec::with_capacity(");
+    let room = room && length("Vec::with_capacity(", ')').is_some_and(|n| !constant(&n));
+    (repeated && !line.contains("smallvec!["))
+        || room
+        || line.contains(".resize(")
+        || line.contains(".to_vec()")
+        || (kernels && line.contains(".collect"))
+}
+
+/// Memory whose size data decides comes from `kernels/memory` and what calls it: it answers that there is none.
+#[test]
+fn memory_whose_size_data_decides_may_not_be_there() {
+    let mut bad = Vec::new();
+    let mut used = vec![false; BOUNDED.len()];
+    let inside = |n: &str| n.starts_with("crates/kernels/src/") || n.starts_with("crates/cpu/src/");
+    for (name, text) in
+        sources().iter().filter(|(n, _)| inside(n) && !n.contains("tests") && !n.ends_with("testing.rs"))
+    {
+        let code = text.lines().take_while(|l| !l.starts_with("#[cfg(test)]")).map(|l| l.split("//").next().unwrap());
+        for (i, line) in code.enumerate().filter(|(_, l)| allocates(l, name.contains("kernels"))) {
+            let mut known = false;
+            for ((file, what, _), used) in BOUNDED.iter().zip(&mut used) {
+                if name["crates/".len()..].starts_with(file) && line.contains(what) {
+                    (known, *used) = (true, true);
+                }
+            }
+            if !known {
+                bad.push(format!("{name}:{}: {}", i + 1, line.trim()));
+            }
+        }
+    }
+    assert_none("vectors that end the process where there is no memory (see kernels/memory)", bad);
+    let idle = BOUNDED.iter().zip(used).filter(|(_, used)| !used).map(|((file, what, _), _)| format!("{file}: {what}"));
+    assert_none("exceptions that nothing needs", idle.collect());
+}
+
+/// The rule above sees what it is for.
+#[test]
+fn the_rule_for_memory_sees_what_it_forbids() {
+    let forbidden =
+        ["let x = vec![0.0; n];", "let y = vec![T::ZERO; rows * count];", "Vec::with_capacity(n)", "x.to_vec()"];
+    let caught = |l: &&str| allocates(&format!("    let _ = ({l}"), false);
+    assert_eq!(forbidden.iter().filter(|l| caught(l)).count(), forbidden.len());
+    assert!(allocates("        let x: Vec<f64> = x.iter().map(f).collect();", true));
+    let allowed = ["let x = vec![0.0; WIDTH];", "let x = vec![0; 16];", "zeros(n)?", "with_capacity(n)?", "vec![a, b]"];
+    assert!(!allowed.iter().any(caught));
 }

@@ -224,6 +224,33 @@ impl Array {
         Array::from_data(shape, self.data)
     }
 
+    /// Elements at these positions, as the interpreter computes with them; the others are not looked at.
+    pub fn pick(&self, at: &[usize]) -> Wide {
+        fn ints<T: Copy + Into<i128>>(v: &[T], at: &[usize]) -> Wide {
+            Wide::I(at.iter().map(|&i| v[i].into()).collect())
+        }
+        fn floats<T: Copy + Into<f64>>(v: &[T], at: &[usize]) -> Wide {
+            Wide::F(at.iter().map(|&i| v[i].into()).collect())
+        }
+        match &self.data {
+            Data::Bool(v) => ints(v, at),
+            Data::I8(v) => ints(v, at),
+            Data::I16(v) => ints(v, at),
+            Data::I32(v) => ints(v, at),
+            Data::I64(v) => ints(v, at),
+            Data::U8(v) => ints(v, at),
+            Data::U16(v) => ints(v, at),
+            Data::U32(v) => ints(v, at),
+            Data::U64(v) => ints(v, at),
+            Data::F16(v) => floats(v, at),
+            Data::BF16(v) => floats(v, at),
+            Data::F32(v) => floats(v, at),
+            Data::F64(v) => floats(v, at),
+            Data::C64(v) => Wide::C(at.iter().map(|&i| C128::new(v[i].re.into(), v[i].im.into())).collect()),
+            Data::C128(v) => Wide::C(at.iter().map(|&i| v[i]).collect()),
+        }
+    }
+
     /// Every element as the interpreter computes with it.
     pub fn wide(&self) -> Wide {
         fn ints<T: Copy + Into<i128>>(v: &[T]) -> Wide {
@@ -286,9 +313,11 @@ impl Array {
 
 /// Product of the extents, if there is memory for as many elements of this size: an error instead of an abort.
 pub fn room(shape: &[usize], size: usize) -> Result<usize> {
-    const LARGE: usize = 1 << 30;
+    // Smaller ones are not asked for: then hardly anything is left at all. Beside a large one some memory must stay.
+    const LARGE: usize = 1 << 20;
+    let free = |bytes: usize| Vec::<u8>::new().try_reserve_exact(bytes.saturating_add(4 * LARGE)).is_ok();
     match numel(shape).and_then(|n| Some((n, n.checked_mul(size)?))) {
-        Some((n, bytes)) if bytes < LARGE || Vec::<u8>::new().try_reserve_exact(bytes).is_ok() => Ok(n),
+        Some((n, bytes)) if bytes < LARGE || free(bytes) => Ok(n),
         _ => bail!(Limit, "there is no memory for an array of shape {shape:?} with {size} bytes per element"),
     }
 }

@@ -3,7 +3,7 @@
 //! Methods take `&self` and failures are kept by the emitter (the first one wins, later values are poison), so a
 //! formula reads as a formula: `cx.mul(x, cx.cos(y))`.
 
-use crate::error::{Error, Loc};
+use crate::error::{Code, Error, Loc};
 use crate::graph::{Builder, Eqn, Function, Rename};
 use crate::ops::Op;
 use crate::primitive::{Val, Vals};
@@ -35,6 +35,12 @@ pub trait Emit {
     /// The place in force.
     fn loc(&self) -> Loc {
         Loc::None
+    }
+
+    /// The operation that a value was written by, and its operands, where that is kept.
+    fn written(&self, v: Val) -> Option<(Op, Vals)> {
+        let _ = v;
+        None
     }
 
     /// A symbol name that this function does not use yet.
@@ -73,6 +79,11 @@ impl dyn Emit + '_ {
 
     /// As [`inline`](Self::inline), where some values of `f` stand here already: what only they need is not written.
     pub fn inline_known(&self, f: &Function, args: &[Val], known: &[(Val, Val)]) -> Vec<Val> {
+        if args.len() != f.params().len() {
+            let text = format!("`{}` takes {} arguments, got {}", f.name, f.params().len(), args.len());
+            self.fail(Error::new(Code::Arity, text).at(self.loc()));
+            return vec![Val::POISON; f.results().len()];
+        }
         let mut map = vec![Val::POISON; f.len()];
         for (p, &a) in f.params().iter().zip(args) {
             map[p.index()] = a;

@@ -41,6 +41,8 @@ pub enum Code {
     ForeignValue,
     Unbound,
     GraphFreed,
+    /// A call inside a closure needs what the call around the closure holds.
+    Busy,
     ModifiedInPlace,
     CustomVjpForward,
     EffectInCheckpoint,
@@ -102,10 +104,58 @@ struct Inner {
     notes: Vec<String>,
 }
 
+/// Characters of a message, or of a note, that are kept.
+const LONGEST: usize = 1200;
+/// Characters of one word of it: a path, a type, a name in quotes without blanks.
+const LONGEST_NAME: usize = 200;
+
+/// A message as it is shown, whatever names a text or a file put into it. Reports of checks have many lines, which are
+/// their own.
+fn spoken(code: Code, message: String) -> String {
+    if code == Code::CheckFailed { message } else { shown(&message, LONGEST) }
+}
+
+/// A text for people to read, of at most about so many characters: what a terminal would obey is escaped, and words that
+/// are too long are cut. Every message of an [`Error`] is made by this; what is printed otherwise and was chosen by a file
+/// should be, too.
+///
+/// ```
+/// use cotangent_core::error::shown;
+/// assert_eq!(shown("a\x1b[31mb", 40), "a\\u{1b}[31mb");
+/// assert!(shown(&"x".repeat(1_000_000), 100).len() < 110);
+/// ```
+pub fn shown(text: &str, most: usize) -> String {
+    let mut out = String::with_capacity(text.len().min(most + 8));
+    let (mut all, mut word) = (0usize, 0usize);
+    for c in text.chars() {
+        if all >= most {
+            out.push_str("..");
+            break;
+        }
+        word = if c == ' ' { 0 } else { word + 1 };
+        if word > LONGEST_NAME {
+            // The rest of this word, but for a quote that closes it.
+            out.push_str(if word == LONGEST_NAME + 1 { ".." } else { "" });
+            if c != '`' {
+                continue;
+            }
+        }
+        all += 1;
+        // Controls, and characters that change the direction or the place of others.
+        if c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
 impl Error {
     /// A new error without a place.
     pub fn new(code: Code, message: impl Into<String>) -> Error {
-        Error(Box::new(Inner { code, message: message.into(), loc: Loc::None, file: None, notes: Vec::new() }))
+        let message = spoken(code, message.into());
+        Error(Box::new(Inner { code, message, loc: Loc::None, file: None, notes: Vec::new() }))
     }
 
     /// The stable code.
@@ -133,13 +183,13 @@ impl Error {
 
     /// Sets the file name shown before the place.
     pub fn in_file(mut self, file: &str) -> Error {
-        self.0.file.get_or_insert_with(|| file.into());
+        self.0.file.get_or_insert_with(|| shown(file, LONGEST_NAME).into());
         self
     }
 
     /// Adds a line of context or help.
     pub fn note(mut self, note: impl Into<String>) -> Error {
-        self.0.notes.push(note.into());
+        self.0.notes.push(spoken(self.0.code, note.into()));
         self
     }
 

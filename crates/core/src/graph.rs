@@ -3,6 +3,7 @@
 //! A [`Function`] is closed: bodies of control flow get what they use as operands. Nothing here is recursive but the
 //! nesting of bodies, which is limited ([`MAX_DEPTH`]); dropping a function is dropping a few vectors.
 
+mod same;
 mod symbols;
 
 pub(crate) use symbols::Rename;
@@ -11,7 +12,7 @@ use crate::bail;
 use crate::emit::Emit;
 use crate::error::{Code, Error, Loc, Result};
 use crate::ops::Op;
-use crate::primitive::{Cost, Val, Vals};
+use crate::primitive::{Cost, Owner, Val, Vals};
 use crate::shape::{Dim, Shape, Sym, Type};
 use crate::transform::Session;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -37,7 +38,7 @@ pub struct Eqn {
 impl Eqn {
     /// The values it defines: consecutive.
     pub fn results(&self) -> impl ExactSizeIterator<Item = Val> + DoubleEndedIterator + Clone + use<> {
-        (self.first..self.first + self.count).map(Val)
+        (self.first..self.first + self.count).map(Val::at)
     }
 }
 
@@ -70,7 +71,23 @@ pub struct Function {
     bound: FxHashSet<Sym>,
     /// Some operation in it only means something in a linear program (see [`Primitive::runs`](crate::Primitive::runs)).
     pending: bool,
+    kinks: Kinks,
     facts: Facts,
+}
+
+/// Which derivatives at kinks are in a function or an operation, bodies included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Kinks {
+    /// Any: it is a derivative.
+    pub any: bool,
+    /// Means of both sides.
+    pub mean: bool,
+}
+
+impl std::ops::BitOrAssign for Kinks {
+    fn bitor_assign(&mut self, o: Kinks) {
+        *self = Kinks { any: self.any | o.any, mean: self.mean | o.mean };
+    }
 }
 
 /// What has been found out about a function; a changed copy starts without.
@@ -132,7 +149,7 @@ impl Function {
 
     /// All values, parameters included.
     pub fn vals(&self) -> impl DoubleEndedIterator<Item = Val> + use<> {
-        (0..self.types.len() as u32).map(Val)
+        (0..self.types.len() as u32).map(Val::at)
     }
 
     /// What defines a value.
@@ -155,7 +172,7 @@ impl Function {
 
     /// How a message refers to a value: `%x`, or `%7` where it has no name.
     pub fn show(&self, v: Val) -> String {
-        self.name_of(v).map_or_else(|| format!("%{}", v.0), |n| format!("%{n}"))
+        self.name_of(v).map_or_else(|| format!("%{}", v.index()), |n| format!("%{n}"))
     }
 
     /// Types of the parameters.
@@ -182,7 +199,7 @@ impl Function {
 
     /// Operations replaced by others with the same operands and results.
     pub(crate) fn map_ops(&self, f: &mut dyn FnMut(&Op) -> Result<Option<Op>>) -> Result<Function> {
-        let mut out = Function { pending: false, ..self.clone() };
+        let mut out = Function { pending: false, kinks: Kinks::default(), ..self.clone() };
         for e in &mut out.eqns {
             if let Some(op) = f(&e.op).map_err(|err| err.at(e.loc))? {
                 out.depth = out.depth.max(op.regions().iter().map(|r| r.depth + 1).max().unwrap_or(0));
@@ -192,6 +209,7 @@ impl Function {
                 e.op = op;
             }
             out.pending |= e.op.pending();
+            out.kinks |= e.op.kinks();
         }
         Ok(out)
     }
@@ -199,6 +217,11 @@ impl Function {
     /// Whether it holds operations that only mean something in a linear program.
     pub fn pending(&self) -> bool {
         self.pending
+    }
+
+    /// Which derivatives at kinks it holds.
+    pub(crate) fn kinks(&self) -> Kinks {
+        self.kinks
     }
 
     /// Depth of nested bodies: 0 for none.
@@ -323,6 +346,7 @@ struct State {
     claimable: FxHashSet<Sym>,
     /// The shape of the last value: most have that of the one before, whose symbols are known.
     shape: Option<Shape>,
+    owner: Owner,
 }
 
 impl State {
@@ -339,16 +363,30 @@ impl State {
             ty.syms(&mut |s| self.mention(s));
             self.shape = Some(ty.shape.clone());
         }
-        let v = Val::from_index(self.f.types.len());
+        let v = self.owner.val(self.f.types.len());
         self.f.types.push(ty);
         self.f.defs.push(def);
         self.f.names.push(None);
         v
     }
 
+    /// Whether a value is one of this function.
+    fn has(&self, v: Val) -> bool {
+        v.index() < self.f.types.len() && self.owner.may_own(v)
+    }
+
+    /// The error of a value that is not.
+    fn foreign(&self, v: Val) -> Error {
+        let text = match v == Val::POISON {
+            true => "poison stands for a value where nothing failed".to_owned(),
+            false => format!("%{} belongs to another graph than `{}`", v.index(), self.f.name),
+        };
+        Error::new(Code::ForeignValue, text).at(self.loc)
+    }
+
     fn emit(&mut self, op: Op, operands: &[Val]) -> Result<Vals> {
-        if let Some(v) = operands.iter().find(|v| v.index() >= self.f.types.len()) {
-            bail!(ForeignValue, "%{} belongs to another graph", v.0);
+        if let Some(v) = operands.iter().find(|v| !self.has(**v)) {
+            return Err(self.foreign(*v));
         }
         let types: smallvec::SmallVec<[Type; 4]> = operands.iter().map(|v| self.f.types[v.index()].clone()).collect();
         let results = op.infer(&types).map_err(|e| e.at(self.loc))?;
@@ -365,8 +403,9 @@ impl State {
         }
         op.attr_syms(&mut |s| self.mention(s));
         self.f.pending |= op.pending();
+        self.f.kinks |= op.kinks();
         let start = self.f.pool.len() as u32;
-        self.f.pool.extend_from_slice(operands);
+        self.f.pool.extend(operands.iter().map(|v| v.of_any()));
         let eqn = self.f.eqns.len() as u32;
         let first = self.f.types.len() as u32;
         let count = results.len() as u32;
@@ -395,6 +434,11 @@ impl Builder {
         b
     }
 
+    /// With another session.
+    pub(crate) fn under(self, session: Session) -> Builder {
+        Builder { session, ..self }
+    }
+
     /// Makes room for a copy of a function.
     pub(crate) fn reserve(&self, f: &Function) {
         let to = &mut self.state.borrow_mut().f;
@@ -411,14 +455,17 @@ impl Builder {
         let def = PARAM_BIT | s.f.params.len() as u32;
         let v = s.push(ty, def);
         s.f.names[v.index()] = name.map(Into::into);
-        s.f.params.push(v);
+        s.f.params.push(v.of_any());
         v
     }
 
-    /// Gives a value a name, if it has none.
+    /// Gives a value a name, if it has none. That of another graph is an error.
     pub fn set_name(&self, v: Val, name: &str) {
-        if v != Val::POISON {
-            self.state.borrow_mut().f.names[v.index()].get_or_insert_with(|| name.into());
+        let mut s = self.state.borrow_mut();
+        if s.has(v) {
+            s.f.names[v.index()].get_or_insert_with(|| name.into());
+        } else if s.error.is_none() {
+            s.error = Some(s.foreign(v));
         }
     }
 
@@ -434,35 +481,39 @@ impl Builder {
         }
     }
 
+    /// The number of values so far.
+    pub(crate) fn values(&self) -> usize {
+        self.state.borrow().f.len()
+    }
+
     /// The first error, taken out.
     pub fn take_error(&self) -> Option<Error> {
         self.state.borrow_mut().error.take()
     }
 
-    /// The function with these results, or the first error.
+    /// The function with these results, or the first error. A result that the function does not have is one.
     pub fn finish(self, results: &[Val]) -> Result<Function> {
-        let State { mut f, error, .. } = self.state.into_inner();
-        match error {
-            Some(e) => Err(e),
-            None => {
-                f.results = results.to_vec();
-                Ok(f)
-            }
+        let mut state = self.state.into_inner();
+        if let Some(e) = state.error.take() {
+            return Err(e);
         }
+        if let Some(&v) = results.iter().find(|v| !state.has(**v)) {
+            return Err(state.foreign(v).note("as a result of the function"));
+        }
+        Ok(Function { results: results.iter().map(|v| v.of_any()).collect(), ..state.f })
     }
 }
 
 impl Emit for Builder {
     fn emit(&self, op: Op, operands: &[Val]) -> Vals {
         let count = op.results();
-        if !operands.contains(&Val::POISON) {
+        if !(operands.contains(&Val::POISON) && self.failed()) {
             let r = self.state.borrow_mut().emit(op, operands);
             match r {
                 Ok(v) => return v,
                 Err(e) => self.fail(e),
             }
         }
-        debug_assert!(self.failed());
         smallvec::smallvec![Val::POISON; count]
     }
 
@@ -491,6 +542,10 @@ impl Emit for Builder {
         self.state.borrow().loc
     }
 
+    fn written(&self, v: Val) -> Option<(Op, Vals)> {
+        self.with_def(v, |op, x| (op.clone(), Vals::from_slice(x)))
+    }
+
     fn fresh_sym(&self, base: &str) -> Sym {
         symbols::fresh(&mut self.state.borrow_mut().f.syms, base)
     }
@@ -513,5 +568,5 @@ impl Emit for Builder {
 
 /// The error of a value that its function does not have.
 pub fn unbound(f: &Function, v: Val) -> Error {
-    Error::new(Code::Unbound, format!("%{} is not a value of `{}`", v.0, f.name))
+    Error::new(Code::Unbound, format!("%{} is not a value of `{}`", v.index(), f.name))
 }

@@ -27,7 +27,7 @@ pub use emit::Emit;
 pub use error::{Code, Error, Loc, Result};
 pub use graph::{Builder, Function};
 pub use ops::Op;
-pub use primitive::{Arg, Batched, Cost, Primitive, Sample, Val, Vals};
+pub use primitive::{Arg, Batched, Cost, Owner, Primitive, Sample, Val, Vals};
 pub use shape::{Dim, Env, Shape, Sym, Type};
 pub use transform::AdContext;
 pub use verify::verify;

@@ -25,21 +25,114 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 /// A value of the function that is being written: an index, meaningful only to its emitter.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct Val(pub(crate) u32);
+///
+/// Programs with debug assertions also know which emitter made it, so that a value of another one is an error there even
+/// where the index exists. Values compare by index.
+#[derive(Clone, Copy)]
+pub struct Val {
+    at: u32,
+    #[cfg(debug_assertions)]
+    owner: u32,
+}
 
 impl Val {
     /// What an emitter returns after a failure; every use of it is ignored, the first error is kept.
-    pub const POISON: Val = Val(u32::MAX);
+    pub const POISON: Val = Val::at(u32::MAX);
+
+    pub(crate) const fn at(at: u32) -> Val {
+        Val {
+            at,
+            #[cfg(debug_assertions)]
+            owner: 0,
+        }
+    }
 
     /// Position in its function.
     pub fn index(self) -> usize {
-        self.0 as usize
+        self.at as usize
     }
 
     /// The value at this position: for emitters outside this crate.
     pub fn from_index(i: usize) -> Val {
-        Val(u32::try_from(i).expect("fewer than 2^32 values"))
+        Val::at(u32::try_from(i).expect("fewer than 2^32 values"))
+    }
+
+    /// The same position, of no emitter in particular.
+    pub(crate) fn of_any(self) -> Val {
+        Val::at(self.at)
+    }
+}
+
+impl PartialEq for Val {
+    fn eq(&self, o: &Val) -> bool {
+        self.at == o.at
+    }
+}
+
+impl Eq for Val {}
+
+impl std::hash::Hash for Val {
+    fn hash<H: std::hash::Hasher>(&self, h: &mut H) {
+        self.at.hash(h);
+    }
+}
+
+impl PartialOrd for Val {
+    fn partial_cmp(&self, o: &Val) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(o))
+    }
+}
+
+impl Ord for Val {
+    fn cmp(&self, o: &Val) -> std::cmp::Ordering {
+        self.at.cmp(&o.at)
+    }
+}
+
+impl Debug for Val {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Val({})", self.at)
+    }
+}
+
+/// An emitter, as its values know it: a number where debug assertions are on, nothing otherwise.
+pub struct Owner {
+    #[cfg(debug_assertions)]
+    number: u32,
+}
+
+impl Default for Owner {
+    /// One that no other emitter is.
+    fn default() -> Owner {
+        Owner {
+            #[cfg(debug_assertions)]
+            number: {
+                static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(1);
+                NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed).max(1)
+            },
+        }
+    }
+}
+
+impl Owner {
+    /// The value of this emitter at this position.
+    pub fn val(&self, i: usize) -> Val {
+        Val {
+            #[cfg(debug_assertions)]
+            owner: self.number,
+            ..Val::from_index(i)
+        }
+    }
+
+    /// Whether a value may be this emitter's: one that is known to be another's is not.
+    pub fn may_own(&self, v: Val) -> bool {
+        #[cfg(debug_assertions)]
+        return v.owner == 0 || v.owner == self.number;
+        #[cfg(not(debug_assertions))]
+        {
+            let _ = v;
+            true
+        }
     }
 }
 
@@ -117,6 +210,15 @@ pub type Linearized = (Vals, Vec<Option<Lv>>);
 /// What [`Primitive::jvp`] returns: the results, and the tangent of each (`None`: zero).
 pub type Jvp = (Vals, Vec<Option<Val>>);
 
+/// What an operation that stands for a derivative at a kink (a tie, the point of `|x|`) computes there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kink {
+    /// The mean of the derivatives on both sides.
+    Mean,
+    /// That of one side.
+    Side,
+}
+
 /// A body with only the marked results: see [`Primitive::narrow`].
 pub type Narrow<'a> = dyn FnMut(&Arc<Function>, &[bool]) -> Arc<Function> + 'a;
 
@@ -128,6 +230,13 @@ pub trait Primitive: Debug + Send + Sync + 'static {
     /// Attributes, complete: name and attributes determine the operation. Regions are attributes too.
     fn attrs(&self) -> Attrs {
         Attrs::default()
+    }
+
+    /// For operations of other crates: what, with the name, determines the operation. Equal operations on equal operands
+    /// are computed once. `None`, the default, promises nothing: an operation is then equal to itself (one `Arc`) alone,
+    /// whatever [`Primitive::attrs`] says.
+    fn key(&self) -> Option<String> {
+        None
     }
 
     /// Number of results.
@@ -166,6 +275,19 @@ pub trait Primitive: Debug + Send + Sync + 'static {
 
     /// Work of one execution.
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost;
+
+    /// Whether it stands for a derivative at a kink: a function that holds such an operation is a derivative, and is
+    /// differentiated on one side of all kinks.
+    fn kink(&self) -> Option<Kink> {
+        None
+    }
+
+    /// The operation on one side, for one that computes the [`Kink::Mean`]; ordinary operands in `x` (`None`: a linear one)
+    /// are replaced by those of that side.
+    fn one_sided(&self, cx: &dyn Emit, x: &mut [Option<Val>]) -> Op {
+        let _ = (cx, x);
+        unreachable!("`{}` is no derivative at a kink", self.name())
+    }
 
     /// Bodies of control flow and custom rules.
     fn regions(&self) -> Vec<&Arc<Function>> {

@@ -53,7 +53,12 @@ pub enum Atom {
     FloorDiv(Box<Poly>, i64),
     /// `max(p, 0)`.
     Relu(Box<Poly>),
+    /// A product of two sums that would have too many terms when it is multiplied out; the smaller one comes first.
+    Times(Box<Poly>, Box<Poly>),
 }
+
+/// Products of sums are multiplied out up to so many terms.
+const MOST_TERMS: usize = 256;
 
 impl Poly {
     pub(crate) fn constant(c: i64) -> Poly {
@@ -72,6 +77,16 @@ impl Poly {
         if *e == 0 {
             self.0.remove(&product);
         }
+    }
+
+    /// Whether `sign` times it is not negative for any sizes, as far as the signs of its terms say.
+    fn never_below(&self, sign: i64) -> bool {
+        let atom = |a: &Atom| match a {
+            Atom::Sym(_) | Atom::Relu(_) => true,
+            Atom::FloorDiv(p, d) => *d > 0 && p.never_below(1),
+            Atom::Times(p, q) => [1, -1].iter().any(|&s| p.never_below(s) && q.never_below(s)),
+        };
+        self.0.iter().all(|(product, c)| c.saturating_mul(sign) >= 0 && product.iter().all(atom))
     }
 
     /// Number of terms.
@@ -93,6 +108,10 @@ impl Poly {
     }
 
     pub(crate) fn times(&self, other: &Poly) -> Poly {
+        if self.len() > 1 && other.len() > 1 && self.len().saturating_mul(other.len()) > MOST_TERMS {
+            let (a, b) = if self <= other { (self, other) } else { (other, self) };
+            return Poly::atom(Atom::Times(Box::new(a.clone()), Box::new(b.clone())));
+        }
         let mut out = Poly::default();
         for (a, x) in &self.0 {
             for (b, y) in &other.0 {
@@ -124,6 +143,7 @@ impl Poly {
                     },
                     Atom::FloorDiv(p, d) => p.eval(env)?.div_euclid(*d),
                     Atom::Relu(p) => p.eval(env)?.max(0),
+                    Atom::Times(p, q) => p.eval(env)?.saturating_mul(q.eval(env)?),
                 };
                 term = term.saturating_mul(v);
             }
@@ -137,6 +157,7 @@ impl Poly {
             Atom::Sym(s) => e.symbol(s),
             Atom::FloorDiv(p, d) => e.floor_div(p.compute(e), *d),
             Atom::Relu(p) => e.relu(p.compute(e)),
+            Atom::Times(p, q) => e.multiply(p.compute(e), q.compute(e)),
         };
         let term = |(product, c): (&Vec<Atom>, &i64)| {
             let all = product.iter().map(atom).reduce(|a, b| e.multiply(a, b));
@@ -154,6 +175,10 @@ impl Poly {
             match atom {
                 Atom::Sym(s) => out(s),
                 Atom::FloorDiv(p, _) | Atom::Relu(p) => p.syms(out),
+                Atom::Times(p, q) => {
+                    p.syms(out);
+                    q.syms(out);
+                }
             }
         }
     }
@@ -167,6 +192,7 @@ impl Poly {
                     Atom::Sym(s) => f(s).map_or_else(|| Poly::atom(atom.clone()), |d| d.poly()),
                     Atom::FloorDiv(p, d) => Dim::from_poly(p.subst(f)).floor_div(*d as usize).poly(),
                     Atom::Relu(p) => relu(p.subst(f)),
+                    Atom::Times(p, q) => p.subst(f).times(&q.subst(f)),
                 };
                 term = term.times(&v);
             }
@@ -204,6 +230,8 @@ pub trait Extents {
 pub(crate) fn relu(p: Poly) -> Poly {
     match p.as_const() {
         Some(c) => Poly::constant(c.max(0)),
+        None if p.never_below(1) => p,
+        None if p.never_below(-1) => Poly::constant(0),
         None => Poly::atom(Atom::Relu(Box::new(p))),
     }
 }
@@ -280,6 +308,23 @@ impl Dim {
         Dim::from_poly(if may_be_negative { relu(p) } else { p })
     }
 
+    /// The smaller of two extents: one of them where that is known, otherwise `a - max(a - b, 0)`, decided by the sizes.
+    pub fn least(&self, other: &Dim) -> Dim {
+        match self.same(other) {
+            Some(true) => return if self.as_const().is_some() { self.clone() } else { other.clone() },
+            // One spelling for either order.
+            _ if other.to_string() < self.to_string() => return other.least(self),
+            _ => {}
+        }
+        let more = relu(self.poly().plus(&other.poly(), -1));
+        Dim::from_poly(self.poly().plus(&more, -1))
+    }
+
+    /// Whether it is at most as large as another one, for all sizes.
+    pub fn never_exceeds(&self, other: &Dim) -> bool {
+        self.same(other) == Some(true) || self.poly().plus(&other.poly(), -1).never_below(-1)
+    }
+
     /// The extent for given sizes of the symbols.
     pub fn eval(&self, env: &Env) -> Result<usize> {
         match self {
@@ -348,12 +393,16 @@ impl Mul for Dim {
     }
 }
 
-/// A symbol as it stands in an expression: in quotes unless it is a name.
+/// A symbol as it stands in an expression: in quotes unless it is a name that begins like one.
 fn written(sym: &str) -> std::borrow::Cow<'_, str> {
     let name = sym.strip_prefix('?').unwrap_or(sym);
-    let bare = is_name(name) && !name.starts_with(|c: char| c.is_ascii_digit());
+    let bare = is_name(name) && name.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '$');
     // `?` alone is an extent that is open: no graph has it, messages may.
-    if bare || sym == "?" { sym.into() } else { quoted(sym).into() }
+    if (bare && !matches!(sym, "true" | "false" | "inf" | "nan")) || sym == "?" {
+        sym.into()
+    } else {
+        quoted(sym).into()
+    }
 }
 
 impl fmt::Display for Poly {
@@ -382,6 +431,7 @@ impl fmt::Display for Poly {
                     Atom::Sym(s) => f.write_str(&written(s))?,
                     Atom::FloorDiv(p, d) => write!(f, "floordiv({p},{d})")?,
                     Atom::Relu(p) => write!(f, "max({p},0)")?,
+                    Atom::Times(p, q) => write!(f, "({p})*({q})")?,
                 }
             }
         }

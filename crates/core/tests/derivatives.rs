@@ -155,7 +155,11 @@ fn a_shift_that_cancels_is_held_fixed() {
             let both = |derive: &dyn Fn(&Function) -> Function, x: &[Array]| {
                 let (a, b) = (derive(&plain), derive(&fixed));
                 assert_eq!(ops(&a), ops(&b));
-                assert!(!ops(&a).iter().any(|n| n == "eq"), "{a:?}");
+                // Shares of the maximum compare matrices; the kink of `abs` compares one number of each row.
+                let simple = simplify(&a);
+                let matrix = |v| simple.ty(v).rank() == 2;
+                let shares = simple.eqns().iter().any(|e| e.op.name() == "eq" && e.results().any(matrix));
+                assert!(!shares, "{a:?}");
                 assert_eq!(bits(&a, x), bits(&b, x));
             };
             both(&|f| grad(&ad, f, f.params()).unwrap(), std::slice::from_ref(&x));

@@ -84,6 +84,7 @@ fn every_operation_keeps_every_law() {
 fn spellings() -> Vec<(Vec<Type>, Attrs)> {
     let f = |shape: &[usize]| Type::new(DType::F64, shape);
     let (square, row) = (f(&[3, 3]), f(&[3]));
+    let key = || Type::new(DType::U32, [2]);
     let operands = [
         vec![],
         vec![square.clone()],
@@ -94,6 +95,11 @@ fn spellings() -> Vec<(Vec<Type>, Attrs)> {
         vec![square, row.clone(), row.clone()],
         vec![row; 2],
         vec![f(&[]); 2],
+        vec![key()],
+        vec![key(), f(&[3])],
+        vec![key(), Type::scalar(DType::U32)],
+        vec![key(), f(&[]), f(&[])],
+        vec![key(), Type::scalar(DType::I64), Type::scalar(DType::I64)],
         vec![Type::new(DType::I64, [3])],
         vec![Type::new(DType::C128, [3, 3])],
     ];
@@ -115,6 +121,11 @@ fn spellings() -> Vec<(Vec<Type>, Attrs)> {
         none().with("depth", number(4)).with("dtype", DType::F64),
         none().with("size", number(4)).with("dtype", DType::F64),
         none().with("stop", number(4)).with("dtype", DType::F64),
+        none().with("value", number(2)),
+        none().with("seed", number(4)),
+        none().with("rate", Attr::Num(Scalar::F(0.5))),
+        none().with("shape", Attr::List(vec![number(3)])).with("dtype", DType::F64),
+        none().with("shape", Attr::List(vec![number(3)])).with("dtype", DType::U32),
     ];
     operands.iter().flat_map(|o| attrs.iter().map(|a| (o.clone(), a.clone()))).collect()
 }
@@ -148,14 +159,18 @@ fn calls(c: &Composite) -> Vec<Sample> {
             false => y,
         };
         let callee = Arc::new(b.finish(&y).unwrap());
-        // Integers are labels or indices of three things.
+        // Integers are labels or indices of three things; numbers of rank 0 after a key are the bounds of a range, which is
+        // not empty: in an empty one a truncated normal number is an end by `next_after`, which has no derivative.
         let labels = Array::vector(vec![2i64, 0, 1]);
-        let operand = |t: &Type| match t.dtype {
+        let bounds = types.len() == 3 && types[0] == Type::new(DType::U32, [2]);
+        let operand = |(k, t): (usize, &Type)| match t.dtype {
+            DType::I64 if t.rank() == 0 => Array::scalar(3 * k as i64),
             DType::I64 => labels.clone(),
+            DType::F64 if bounds => Array::scalar(k as f64 - 1.7),
             _ if c.name == "cholesky_ex" => definite(&rng.array(t, &Env::default()).unwrap()),
             _ => rng.array(t, &Env::default()).unwrap(),
         };
-        let operands = types.iter().map(operand).collect();
+        let operands = types.iter().enumerate().map(operand).collect();
         let Ok(op) = callee.apply_types(&types).map(|_| Call { callee, checkpoint: false }) else { continue };
         out.push(Sample::new(op, operands));
     }

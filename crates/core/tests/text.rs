@@ -179,6 +179,10 @@ fn random_graphs_and_their_derivatives_round_trip() {
         let g = again(&f);
         let bits = |a: Vec<Array>, b: Vec<Array>| a.iter().zip(&b).all(|(a, b)| a.same_bits(b));
         assert!(bits(reference::run(&f, &args).unwrap(), reference::run(&g, &args).unwrap()));
+        // Integers and booleans alone have no derivative.
+        if !f.result_types().iter().any(|t| t.dtype.has_tangent()) {
+            continue;
+        }
         let first = vjp(&ad, &f, &wrt(&f)).unwrap();
         let forward = jvp(&ad, &first, &wrt(&first)).unwrap();
         for d in [first.clone(), simplify(&first), simplify(&forward), forward] {

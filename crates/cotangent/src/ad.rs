@@ -2,7 +2,7 @@
 
 pub use crate::eager::{
     BackwardOptions, Cotangents, EagerCacheStats, EagerRuntime, EagerTensor, Error, ExtensionCacheLimits,
-    ExtensionCacheStats, ExtensionCaches, OpProfile, PROFILE_VARIABLE, Result, no_grad,
+    ExtensionCacheStats, ExtensionCaches, HookHandle, OpProfile, PROFILE_VARIABLE, Result, no_grad,
 };
 pub use crate::tensor::Tensor;
 pub use crate::traced::{AdContext, AdContextBuilder, TracedTensorAdExt};

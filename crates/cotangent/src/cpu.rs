@@ -15,6 +15,8 @@ pub use cotangent_cpu::profile::{Machine, Profile, StepInfo, StepProfile, steps}
 /// // The kernel of an extension operation `twice.v1`, chosen by operand types: here the operand as it is.
 /// backend.register_kernel("twice.v1", |_, _| Ok(Box::new(|_, x| Ok(x.into_iter().collect::<Results>()))));
 /// assert_eq!(backend.threads(), None);
+/// backend.check()?;
+/// # Ok::<(), cotangent::Error>(())
 /// ```
 #[derive(Clone, Default)]
 pub struct CpuBackend {
@@ -47,13 +49,27 @@ impl CpuBackend {
         self.executor.threads()
     }
 
-    /// Adds the kernel of an extension operation; one without runs by its `eval`.
+    /// Adds the kernel of an extension operation; one without runs by its `eval`. A kernel under the name of an operation
+    /// of the core would never run: `register_extension` of executors and runtimes answers it with an error, and nothing
+    /// runs on the backend.
     pub fn register_kernel(
         &mut self,
         name: &str,
         lower: impl Fn(&dyn Primitive, &[Type]) -> Result<Kernel> + Send + Sync + 'static,
     ) {
         self.executor = std::mem::take(&mut self.executor).with_kernel(name, lower);
+    }
+
+    /// An error that names the first kernel that was added and would never run.
+    ///
+    /// ```
+    /// use cotangent::{CpuBackend, bail};
+    /// let mut backend = CpuBackend::new();
+    /// backend.register_kernel("exp", |op, _| bail!(NoRule, "`{}` of mine", op.name()));
+    /// assert!(backend.check().unwrap_err().to_string().contains("`exp`"));
+    /// ```
+    pub fn check(&self) -> Result<()> {
+        self.executor.check()
     }
 
     /// The runtime below.

@@ -9,9 +9,13 @@ pub mod cpu;
 mod eager;
 pub mod einsum;
 pub mod fft;
+pub mod files;
 pub mod linalg;
+mod lru;
+mod memory;
 mod methods;
 pub mod npy;
+mod npy_header;
 pub mod npz;
 pub mod program;
 pub mod random;
@@ -28,6 +32,7 @@ pub use cotangent_derive::Tree;
 pub use cotangent_stablehlo as stablehlo;
 pub use cpu::CpuBackend;
 pub use eager::{EagerRuntime, EagerTensor};
+pub use memory::{MemoryStats, memory_stats, release_memory};
 pub use program::Program;
 pub use tensor::{Tensor, TypedTensor};
 pub use traced::{
@@ -88,6 +93,7 @@ mod guides {
         Traced "traced.md",
         Closures "closures.md",
         Complex "complex.md",
+        Numerics "numerics.md",
         LinearAlgebra "linear-algebra.md",
         Extensions "extensions.md",
         FromPyTorch "from-pytorch.md",

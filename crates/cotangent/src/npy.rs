@@ -14,8 +14,10 @@
 
 use cotangent_core::array::numel;
 use cotangent_core::{Array, C64, C128, Code, DType, Data, Element, Error, Result, bf16, f16};
+use std::io::{self, Read, Write};
 
-const MAGIC: &[u8] = b"\x93NUMPY";
+/// How a file starts.
+pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 
 fn bad(what: impl Into<String>) -> Error {
     Error::new(Code::Input, format!("not a readable .npy array: {}", what.into()))
@@ -44,6 +46,20 @@ fn descr(d: DType) -> &'static str {
 
 /// The array as the bytes of a `.npy` file.
 pub fn to_bytes(a: &Array) -> Vec<u8> {
+    let head = header(a);
+    let mut out = Vec::with_capacity(head.len() + a.len() * a.dtype().size());
+    out.extend_from_slice(&head);
+    write_elements(a.data(), &mut out).expect("a vector takes all");
+    out
+}
+
+/// Writes a `.npy` file.
+pub(crate) fn write_to(a: &Array, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(&header(a))?;
+    write_elements(a.data(), out)
+}
+
+fn header(a: &Array) -> Vec<u8> {
     let mut shape: String = a.shape().iter().map(|d| format!("{d}, ")).collect();
     if a.shape().len() != 1 {
         shape.truncate(shape.len().saturating_sub(2));
@@ -55,18 +71,29 @@ pub fn to_bytes(a: &Array) -> Vec<u8> {
     let pad = 64 - (MAGIC.len() + 4 + header.len() + 1) % 64;
     header.extend(std::iter::repeat_n(' ', pad % 64));
     header.push('\n');
-    let mut out = Vec::with_capacity(MAGIC.len() + 4 + header.len() + a.len() * a.dtype().size());
-    out.extend_from_slice(MAGIC);
-    out.extend_from_slice(&[1, 0]);
-    out.extend_from_slice(&(header.len() as u16).to_le_bytes());
-    out.extend_from_slice(header.as_bytes());
-    write_elements(a.data(), &mut out);
-    out
+    [MAGIC, &[1, 0], &(header.len() as u16).to_le_bytes(), header.as_bytes()].concat()
 }
 
-pub(crate) fn write_elements(data: &Data, out: &mut Vec<u8>) {
-    fn each<T: Copy, const N: usize>(v: &[T], out: &mut Vec<u8>, f: impl Fn(T) -> [u8; N]) {
-        v.iter().for_each(|&x| out.extend_from_slice(&f(x)));
+/// Bytes that are converted at a time: what passes beside an array that is read or written.
+const CHUNK: usize = 1 << 14;
+
+/// Writes elements, little-endian.
+pub(crate) fn write_elements(data: &Data, out: &mut dyn Write) -> io::Result<()> {
+    fn each<T: Copy, const N: usize>(v: &[T], out: &mut dyn Write, f: impl Fn(T) -> [u8; N]) -> io::Result<()> {
+        let mut buffer = [0u8; CHUNK];
+        for part in v.chunks(CHUNK / N) {
+            for (to, &x) in buffer.chunks_exact_mut(N).zip(part) {
+                to.copy_from_slice(&f(x));
+            }
+            out.write_all(&buffer[..part.len() * N])?;
+        }
+        Ok(())
+    }
+    fn pair<const N: usize, const M: usize>(a: [u8; N], b: [u8; N]) -> [u8; M] {
+        let mut out = [0; M];
+        out[..N].copy_from_slice(&a);
+        out[N..].copy_from_slice(&b);
+        out
     }
     match data {
         Data::Bool(v) => each(v, out, |x| [x as u8]),
@@ -82,22 +109,30 @@ pub(crate) fn write_elements(data: &Data, out: &mut Vec<u8>) {
         Data::BF16(v) => each(v, out, bf16::to_le_bytes),
         Data::F32(v) => each(v, out, f32::to_le_bytes),
         Data::F64(v) => each(v, out, f64::to_le_bytes),
-        Data::C64(v) => v.iter().for_each(|z| each(&[z.re, z.im], out, f32::to_le_bytes)),
-        Data::C128(v) => v.iter().for_each(|z| each(&[z.re, z.im], out, f64::to_le_bytes)),
+        Data::C64(v) => each(v, out, |z| pair::<4, 8>(z.re.to_le_bytes(), z.im.to_le_bytes())),
+        Data::C128(v) => each(v, out, |z| pair::<8, 16>(z.re.to_le_bytes(), z.im.to_le_bytes())),
     }
 }
 
 /// What a header says.
-struct Header {
-    dtype: DType,
-    big_endian: bool,
-    column_major: bool,
-    shape: Vec<usize>,
+#[derive(Debug)]
+pub(crate) struct Header {
+    pub dtype: DType,
+    pub big_endian: bool,
+    pub column_major: bool,
+    pub shape: Vec<usize>,
 }
+
+/// The shape, the elements in the order of the file, and whether that is column-major.
+pub(crate) type Parts = (Vec<usize>, Data, bool);
 
 /// Reads the bytes of a `.npy` file. Nothing is allocated beyond the size of the input.
 pub fn from_bytes(bytes: &[u8]) -> Result<Array> {
-    let (shape, data, column_major) = parts(bytes)?;
+    array(read_from(&mut &bytes[..], bytes.len() as u64)?)
+}
+
+/// The array of what was read, row-major.
+pub(crate) fn array((shape, data, column_major): Parts) -> Result<Array> {
     if !column_major {
         return Array::from_data(shape, data);
     }
@@ -106,113 +141,121 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Array> {
     cotangent_cpu::Tensor::from(Array::from_data(back, data)?).transpose(&turned).into_array()
 }
 
-/// The shape, the elements in the order of the file, and whether that is column-major.
-pub(crate) fn parts(bytes: &[u8]) -> Result<(Vec<usize>, Data, bool)> {
-    let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| bad("the magic bytes are missing"))?;
-    let (version, rest) = rest.split_first_chunk::<2>().ok_or_else(|| bad("it ends in the header"))?;
-    let (len, rest) = match version[0] {
-        1 => rest.split_first_chunk::<2>().map(|(n, r)| (u16::from_le_bytes(*n) as usize, r)),
-        2 | 3 => rest.split_first_chunk::<4>().map(|(n, r)| (u32::from_le_bytes(*n) as usize, r)),
-        v => return Err(bad(format!("version {v} is not known"))),
-    }
-    .ok_or_else(|| bad("it ends in the header"))?;
-    let (header, body) = rest.split_at_checked(len).ok_or_else(|| bad("it ends in the header"))?;
-    let header = std::str::from_utf8(header).map_err(|_| bad("the header is not text"))?;
-    let h = parse_header(header)?;
+/// Reads the whole of a `.npy` file of this size.
+pub(crate) fn read_from(from: &mut dyn Read, size: u64) -> Result<Parts> {
+    let (h, taken) = read_header(from)?;
     let n = numel(&h.shape).ok_or_else(|| bad(format!("the shape {:?} is too large", h.shape)))?;
     let want = n.checked_mul(h.dtype.size()).ok_or_else(|| bad("the shape is too large"))?;
-    if body.len() != want {
-        return Err(bad(format!("{:?} of {} needs {want} bytes, there are {}", h.shape, h.dtype, body.len())));
+    let left = size.saturating_sub(taken);
+    if left != want as u64 {
+        return Err(bad(format!("{:?} of {} needs {want} bytes, there are {left}", h.shape, h.dtype)));
     }
-    let data = read_elements(h.dtype, body, h.big_endian);
+    let data = read_elements(h.dtype, n, h.big_endian, from)?;
+    // The end is where archives compare checksums.
+    if from.read(&mut [0]).map_err(unread)? != 0 {
+        return Err(bad("it goes on after its elements"));
+    }
     let column_major = h.column_major && h.shape.len() > 1;
     Ok((h.shape, data, column_major))
 }
 
-pub(crate) fn read_elements(dtype: DType, body: &[u8], big: bool) -> Data {
-    fn each<T: Element, const N: usize>(body: &[u8], big: bool, f: impl Fn([u8; N]) -> T) -> Data {
-        let one = |c: &[u8]| {
-            let mut c: [u8; N] = c.try_into().expect("chunks have this size");
-            if big {
-                c.reverse();
-            }
-            f(c)
-        };
-        T::wrap(body.chunks_exact(N).map(one).collect())
-    }
-    match dtype {
-        DType::Bool => each(body, big, |[x]| x != 0),
-        DType::I8 => each(body, big, i8::from_le_bytes),
-        DType::I16 => each(body, big, i16::from_le_bytes),
-        DType::I32 => each(body, big, i32::from_le_bytes),
-        DType::I64 => each(body, big, i64::from_le_bytes),
-        DType::U8 => each(body, big, u8::from_le_bytes),
-        DType::U16 => each(body, big, u16::from_le_bytes),
-        DType::U32 => each(body, big, u32::from_le_bytes),
-        DType::U64 => each(body, big, u64::from_le_bytes),
-        DType::F16 => each(body, big, f16::from_le_bytes),
-        DType::BF16 => each(body, big, bf16::from_le_bytes),
-        DType::F32 => each(body, big, f32::from_le_bytes),
-        DType::F64 => each(body, big, f64::from_le_bytes),
-        DType::C64 => {
-            let parts = f32::take(each(body, big, f32::from_le_bytes)).expect("just wrapped");
-            C64::wrap(parts.chunks_exact(2).map(|p| C64::new(p[0], p[1])).collect())
-        }
-        DType::C128 => {
-            let parts = f64::take(each(body, big, f64::from_le_bytes)).expect("just wrapped");
-            C128::wrap(parts.chunks_exact(2).map(|p| C128::new(p[0], p[1])).collect())
-        }
+fn unread(e: io::Error) -> Error {
+    match e.kind() {
+        io::ErrorKind::UnexpectedEof => bad("it ends too early"),
+        _ => bad(e.to_string()),
     }
 }
 
-/// Reads `{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }`.
-fn parse_header(text: &str) -> Result<Header> {
-    let field = |key: &str| {
-        let quoted = [format!("'{key}'"), format!("\"{key}\"")];
-        let at = quoted.iter().find_map(|q| text.find(q.as_str()).map(|i| i + q.len()));
-        let rest = at.map(|i| text[i..].trim_start()).and_then(|r| r.strip_prefix(':'));
-        rest.map(str::trim_start).ok_or_else(|| bad(format!("the header has no `{key}`")))
+/// Reads a header; with it the number of bytes up to the elements.
+pub(crate) fn read_header(from: &mut dyn Read) -> Result<(Header, u64)> {
+    /// No header of an array is this long.
+    const LONGEST: usize = 1 << 16;
+    let short = |e: io::Error| match e.kind() {
+        io::ErrorKind::UnexpectedEof => bad("it ends in the header"),
+        _ => bad(e.to_string()),
     };
-    let descr = field("descr")?;
-    let quote = descr.chars().next().filter(|c| matches!(c, '\'' | '"'));
-    let name = quote
-        .and_then(|q| descr[1..].split(q).next())
-        .ok_or_else(|| bad("structured element types are not supported"))?;
-    let (order, kind) = match name.split_at_checked(1) {
-        Some((o @ ("<" | ">" | "|" | "="), k)) => (o, k),
-        _ => ("=", name),
+    let mut magic = [0; 6];
+    match from.read_exact(&mut magic) {
+        Err(e) if e.kind() != io::ErrorKind::UnexpectedEof => return Err(bad(e.to_string())),
+        Ok(()) if magic == MAGIC => {}
+        _ => return Err(bad("the magic bytes are missing")),
+    }
+    let mut version = [0; 2];
+    from.read_exact(&mut version).map_err(short)?;
+    let (len, bytes) = match version {
+        [1, 0] => {
+            let mut n = [0; 2];
+            from.read_exact(&mut n).map_err(short)?;
+            (u16::from_le_bytes(n) as usize, 2)
+        }
+        [2 | 3, 0] => {
+            let mut n = [0; 4];
+            from.read_exact(&mut n).map_err(short)?;
+            (u32::from_le_bytes(n) as usize, 4)
+        }
+        [v, w] => return Err(bad(format!("version {v}.{w} is not known"))),
     };
-    let dtype = match kind {
-        "b1" | "?" => DType::Bool,
-        "i1" => DType::I8,
-        "i2" => DType::I16,
-        "i4" => DType::I32,
-        "i8" => DType::I64,
-        "u1" => DType::U8,
-        "u2" => DType::U16,
-        "u4" => DType::U32,
-        "u8" => DType::U64,
-        "f2" => DType::F16,
-        "V2" => DType::BF16,
-        "f4" => DType::F32,
-        "f8" => DType::F64,
-        "c8" => DType::C64,
-        "c16" => DType::C128,
-        _ => return Err(bad(format!("the element type {name:?} is not supported"))),
-    };
-    let column_major = match field("fortran_order")? {
-        t if t.starts_with("True") => true,
-        t if t.starts_with("False") => false,
-        _ => return Err(bad("`fortran_order` must be True or False")),
-    };
-    let inner = field("shape")?.strip_prefix('(').and_then(|r| r.split_once(')')).ok_or_else(|| bad("no shape"))?.0;
-    let shape = inner
-        .split(',')
-        .map(|d| d.trim().trim_end_matches('L'))
-        .filter(|d| !d.is_empty())
-        .map(|d| d.parse().map_err(|_| bad(format!("{d:?} is not an extent"))))
-        .collect::<Result<Vec<usize>>>()?;
-    Ok(Header { dtype, big_endian: order == ">", column_major, shape })
+    if len > LONGEST {
+        return Err(bad(format!("a header of {len} bytes is too long")));
+    }
+    let mut header = vec![0; len];
+    from.read_exact(&mut header).map_err(short)?;
+    let header = std::str::from_utf8(&header).map_err(|_| bad("the header is not text"))?;
+    Ok((crate::npy_header::parse(header).map_err(bad)?, (MAGIC.len() + 2 + bytes + len) as u64))
+}
+
+/// Reads `n` elements.
+pub(crate) fn read_elements(dtype: DType, n: usize, big: bool, from: &mut dyn Read) -> Result<Data> {
+    fn each<T: Element, const N: usize>(
+        n: usize,
+        big: bool,
+        from: &mut dyn Read,
+        f: impl Fn([u8; N]) -> T,
+    ) -> Result<Data> {
+        let mut out: Vec<T> = Vec::new();
+        out.try_reserve_exact(n)
+            .map_err(|_| Error::new(Code::Limit, format!("there is no memory for an array of {n} elements")))?;
+        let mut buffer = [0u8; CHUNK];
+        while out.len() < n {
+            let part = &mut buffer[..(n - out.len()).saturating_mul(N).min(CHUNK)];
+            from.read_exact(part).map_err(unread)?;
+            out.extend(part.chunks_exact_mut(N).map(|c| {
+                if big {
+                    c.reverse();
+                }
+                f((&*c).try_into().expect("chunks have this size"))
+            }));
+        }
+        Ok(T::wrap(out))
+    }
+    fn halves<const N: usize, const M: usize>(c: [u8; M], big: bool) -> [[u8; N]; 2] {
+        let half = |at: usize| -> [u8; N] { c[at..at + N].try_into().expect("half of it") };
+        // Reversed as a whole, the parts have changed places.
+        if big { [half(N), half(0)] } else { [half(0), half(N)] }
+    }
+    match dtype {
+        DType::Bool => each(n, big, from, |[x]| x != 0),
+        DType::I8 => each(n, big, from, i8::from_le_bytes),
+        DType::I16 => each(n, big, from, i16::from_le_bytes),
+        DType::I32 => each(n, big, from, i32::from_le_bytes),
+        DType::I64 => each(n, big, from, i64::from_le_bytes),
+        DType::U8 => each(n, big, from, u8::from_le_bytes),
+        DType::U16 => each(n, big, from, u16::from_le_bytes),
+        DType::U32 => each(n, big, from, u32::from_le_bytes),
+        DType::U64 => each(n, big, from, u64::from_le_bytes),
+        DType::F16 => each(n, big, from, f16::from_le_bytes),
+        DType::BF16 => each(n, big, from, bf16::from_le_bytes),
+        DType::F32 => each(n, big, from, f32::from_le_bytes),
+        DType::F64 => each(n, big, from, f64::from_le_bytes),
+        DType::C64 => each(n, big, from, |c: [u8; 8]| {
+            let [re, im] = halves::<4, 8>(c, big).map(f32::from_le_bytes);
+            C64::new(re, im)
+        }),
+        DType::C128 => each(n, big, from, |c: [u8; 16]| {
+            let [re, im] = halves::<8, 16>(c, big).map(f64::from_le_bytes);
+            C128::new(re, im)
+        }),
+    }
 }
 
 #[cfg(test)]
@@ -268,7 +311,7 @@ mod tests {
             (file(&ok.replace("(1,)", "(99999999999, 99999999999)"), &[]), "too large"),
             (file(&ok.replace("<f8", "<U4"), &[]), "\"<U4\" is not supported"),
             (file(&ok.replace("'<f8'", "[('a', '<f8')]"), &[]), "structured"),
-            (file(&ok.replace("shape", "shap"), &[]), "no `shape`"),
+            (file(&ok.replace("shape", "shap"), &[]), "\"shap\""),
             (file(&ok.replace("(1,)", "(-1,)"), &[]), "not an extent"),
         ] {
             let e = from_bytes(&bytes).unwrap_err().to_string();

@@ -10,9 +10,12 @@
 //! # Ok::<(), cotangent::Error>(())
 //! ```
 
+use crate::files::{self, Memory, Out};
 use crate::npy;
-use cotangent_core::{Array, Code, Error, Result};
-use std::io::{Cursor, Read, Write};
+use cotangent_core::{Array, Code, Error, Result, Type};
+use rustc_hash::FxHashMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Cursor, Read, Seek};
 use std::path::Path;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
@@ -34,24 +37,129 @@ fn bad(e: impl std::fmt::Display) -> Error {
     Error::new(Code::Input, format!("not a readable .npz archive: {e}"))
 }
 
+/// An open archive: its arrays are read when they are asked for.
+///
+/// ```
+/// use cotangent::{Array, npz};
+/// let file = std::env::temp_dir().join(format!("cotangent_open_{}.npz", std::process::id()));
+/// npz::write(&file, &[("x".into(), Array::scalar(1.0)), ("y".into(), Array::scalar(2.0))])?;
+/// let mut archive = npz::Archive::open(&file)?;
+/// assert_eq!(archive.names().collect::<Vec<_>>(), ["x", "y"]);
+/// assert_eq!(archive.read("y")?, Some(Array::scalar(2.0)));
+/// assert_eq!(archive.read("z")?, None);
+/// # std::fs::remove_file(&file).expect("it was just written");
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Archive {
+    members: Members<BufReader<File>>,
+    file: String,
+}
+
+impl Archive {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// It cannot be read, is no archive, or has two members of one name.
+    pub fn open(path: impl AsRef<Path>) -> Result<Archive> {
+        let path = path.as_ref();
+        let file = path.display().to_string();
+        let unreadable = |e: std::io::Error| Error::new(Code::Io, format!("cannot read {file}: {e}"));
+        let mut reader = BufReader::new(File::open(path).map_err(unreadable)?);
+        if reader.fill_buf().map_err(unreadable)?.starts_with(npy::MAGIC) {
+            let e = Error::new(Code::Input, "this is one .npy array, and an .npz archive of named arrays is needed");
+            return Err(e.in_file(&file).note("numpy.savez(\"a.npz\", x=numpy.load(\"x.npy\")) makes one"));
+        }
+        let members = Members::open(reader).map_err(|e| e.in_file(&file))?;
+        Ok(Archive { members, file })
+    }
+
+    /// The names of its members, in the order of the file.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.members.names.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// Whether there is a member of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.members.by_name.contains_key(name)
+    }
+
+    /// The array of this name; `None` if there is none. Other members are not read.
+    ///
+    /// # Errors
+    /// The member is not a readable array, or there is no memory for it.
+    pub fn read(&mut self, name: &str) -> Result<Option<Array>> {
+        self.members.named(name).map_err(|e| e.in_file(&self.file))
+    }
+
+    /// The type of the array of this name, by its header alone; `None` if there is no such readable array.
+    pub fn ty(&mut self, name: &str) -> Option<Type> {
+        self.members.ty(name)
+    }
+}
+
+/// The members of an archive.
+#[derive(Debug)]
+struct Members<R> {
+    zip: ZipArchive<R>,
+    /// Names of arrays and the numbers of their members.
+    names: Vec<(String, usize)>,
+    /// Their places among these.
+    by_name: FxHashMap<String, usize>,
+    /// How many bytes may still be unpacked.
+    left: u64,
+}
+
+impl<R: Read + Seek> Members<R> {
+    fn open(reader: R) -> Result<Members<R>> {
+        let zip = ZipArchive::new(reader).map_err(bad)?;
+        if zip.has_duplicate_names() {
+            return Err(bad("two members have one name"));
+        }
+        let mut names = Vec::new();
+        for (i, name) in zip.file_names().enumerate() {
+            let name = name.map_err(bad)?;
+            names.push((name.strip_suffix(".npy").unwrap_or(&name).to_owned(), i));
+        }
+        let mut by_name = FxHashMap::default();
+        for (at, (name, _)) in names.iter().enumerate() {
+            if by_name.insert(name.clone(), at).is_some() {
+                return Err(bad(format!("two members have the name `{name}`")));
+            }
+        }
+        Ok(Members { zip, names, by_name, left: MAX_BYTES })
+    }
+
+    fn named(&mut self, name: &str) -> Result<Option<Array>> {
+        self.by_name.get(name).copied().map(|at| self.at(at)).transpose()
+    }
+
+    fn at(&mut self, at: usize) -> Result<Array> {
+        let (name, member) = &self.names[at];
+        let mut entry = self.zip.by_index(*member).map_err(bad)?;
+        let size = entry.size();
+        self.left = self
+            .left
+            .checked_sub(size)
+            .ok_or_else(|| Error::new(Code::Limit, format!("the archive unpacks to more than {MAX_BYTES} bytes")))?;
+        let array = npy::read_from(&mut entry, size).and_then(npy::array);
+        array.map_err(|e| e.note(format!("in the member `{name}`")))
+    }
+
+    fn ty(&mut self, name: &str) -> Option<Type> {
+        let (_, member) = self.names[*self.by_name.get(name)?];
+        let (h, _) = npy::read_header(&mut self.zip.by_index(member).ok()?).ok()?;
+        Some(Type::new(h.dtype, h.shape.as_slice()))
+    }
+
+    fn all(mut self) -> Result<Arrays> {
+        (0..self.names.len()).map(|i| Ok((self.names[i].0.clone(), self.at(i)?))).collect()
+    }
+}
+
 /// Reads an archive from bytes.
 pub fn from_bytes(bytes: &[u8]) -> Result<Arrays> {
-    let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(bad)?;
-    let mut out = Arrays::new();
-    let mut left = MAX_BYTES;
-    for i in 0..zip.len() {
-        let entry = zip.by_index(i).map_err(bad)?;
-        let name = entry.name().map_err(bad)?.trim_end_matches(".npy").to_owned();
-        let mut body = Vec::new();
-        // Read one byte more than allowed, to see whether there is one.
-        entry.take(left + 1).read_to_end(&mut body).map_err(bad)?;
-        left = left
-            .checked_sub(body.len() as u64)
-            .ok_or_else(|| Error::new(Code::Limit, format!("the archive unpacks to more than {MAX_BYTES} bytes")))?;
-        let array = npy::from_bytes(&body).map_err(|e| e.note(format!("in the member `{name}`")))?;
-        out.push((name, array));
-    }
-    Ok(out)
+    Members::open(Cursor::new(bytes))?.all()
 }
 
 /// No two arrays have one name.
@@ -66,35 +174,39 @@ pub(crate) fn distinct(arrays: &[(String, Array)]) -> Result<()> {
 
 /// The bytes of an archive, uncompressed as `numpy.savez` writes it.
 pub fn to_bytes(arrays: &[(String, Array)]) -> Result<Vec<u8>> {
-    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
-    let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
-    let io = |e: &dyn std::fmt::Display| Error::new(Code::Io, format!("cannot write the archive: {e}"));
     distinct(arrays)?;
+    let mut out = Memory::default();
+    write_to(arrays, &mut out).map_err(|e| Error::new(Code::Io, format!("cannot write the archive: {e}")))?;
+    Ok(out.into_bytes())
+}
+
+fn write_to(arrays: &[(String, Array)], out: &mut dyn Out) -> std::io::Result<()> {
+    let mut zip = ZipWriter::new(out);
+    let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
     for (name, a) in arrays {
-        zip.start_file(format!("{name}.npy"), stored).map_err(|e| io(&e))?;
-        zip.write_all(&npy::to_bytes(a)).map_err(|e| io(&e))?;
+        zip.start_file(format!("{name}.npy"), stored)?;
+        npy::write_to(a, &mut zip)?;
     }
-    Ok(zip.finish().map_err(|e| io(&e))?.into_inner())
+    zip.finish()?;
+    Ok(())
 }
 
 /// Reads a file.
 pub fn read(path: impl AsRef<Path>) -> Result<Arrays> {
-    let path = path.as_ref();
-    let bytes =
-        std::fs::read(path).map_err(|e| Error::new(Code::Io, format!("cannot read {}: {e}", path.display())))?;
-    from_bytes(&bytes).map_err(|e| e.in_file(&path.display().to_string()))
+    let Archive { members, file } = Archive::open(path)?;
+    members.all().map_err(|e| e.in_file(&file))
 }
 
 /// Writes a file.
 pub fn write(path: impl AsRef<Path>, arrays: &[(String, Array)]) -> Result<()> {
-    let path = path.as_ref();
-    let bytes = to_bytes(arrays)?;
-    std::fs::write(path, bytes).map_err(|e| Error::new(Code::Io, format!("cannot write {}: {e}", path.display())))
+    distinct(arrays)?;
+    files::write_with(path.as_ref(), &mut |out| write_to(arrays, out))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Write;
 
     fn arrays() -> Arrays {
         vec![

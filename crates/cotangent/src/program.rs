@@ -1,8 +1,10 @@
 //! [`Program`]: functions read from text, ours or StableHLO, to be run, called and differentiated like any other.
 
+use crate::ad::{Numerics, Policy};
 use crate::traced::{here, record_in};
-use crate::{AdContext, Array, Error, Function, Result, TracedTensor, bail, text};
-use std::sync::Arc;
+use crate::{AdContext, Array, Code, Error, Function, Result, TracedTensor, bail, text};
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The functions of a text.
 ///
@@ -23,18 +25,24 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Program {
-    functions: Vec<Named>,
+    origin: Arc<Origin>,
     main: Arc<Function>,
-    is_stablehlo: bool,
+    numerics: Numerics,
     source: Arc<str>,
     file: Option<Arc<str>>,
+    notes: Vec<String>,
 }
 
-#[derive(Clone, Debug)]
-struct Named {
-    name: String,
-    public: bool,
-    function: Result<Arc<Function>>,
+/// What was read. A function is derived, or lowered, when it is asked for the first time.
+#[derive(Debug)]
+enum Origin {
+    StableHlo(cotangent_stablehlo::Module),
+    Tgraph {
+        program: text::Program,
+        derived: Mutex<FxHashMap<String, Arc<Function>>>,
+        /// Why the text cannot be read with other numerics.
+        broken: Option<Error>,
+    },
 }
 
 impl Program {
@@ -47,10 +55,11 @@ impl Program {
         Program::stablehlo(text, None)
     }
 
-    /// Reads text in the form of this library, and derives what its directives ask for.
+    /// Reads text in the form of this library. What its directives ask for is derived when it is asked for
+    /// ([`function`](Self::function)).
     ///
     /// # Errors
-    /// As [`text::Program::parse`], and those of the derivatives.
+    /// As [`text::Program::parse`].
     pub fn from_tgraph(text: &str) -> Result<Program> {
         Program::tgraph(text, None)
     }
@@ -62,33 +71,96 @@ impl Program {
 
     fn stablehlo(source: &str, file: Option<&str>) -> Result<Program> {
         let module = cotangent_stablehlo::read(source, file)?;
-        let named = |n: &str| Named { name: n.into(), public: module.is_public(n), function: module.function(n) };
-        let functions = module.names().map(named).collect();
-        Ok(Program {
-            functions,
-            main: module.main().clone(),
-            is_stablehlo: true,
-            source: source.into(),
-            file: file.map(Into::into),
-        })
+        let (main, numerics, notes) = (module.main().clone(), module.numerics(), module.notes().to_vec());
+        let origin = Arc::new(Origin::StableHlo(module));
+        Ok(Program { origin, main, numerics, source: source.into(), file: file.map(Into::into), notes })
     }
 
     fn tgraph(source: &str, file: Option<&str>) -> Result<Program> {
-        let program = text::Program::parse(source, file)?.derive(&AdContext::default())?;
-        let named = |m: &Arc<Function>| Named { name: m.name.to_string(), public: true, function: Ok(m.clone()) };
-        let functions = program.modules().map(named).collect();
-        let Some(main) = program.modules().next().cloned() else { bail!(Input, "the text has no module") };
-        Ok(Program { functions, main, is_stablehlo: false, source: source.into(), file: file.map(Into::into) })
+        Program::tgraph_over(source, file, Policy::default())
     }
 
-    /// The arithmetic that derivatives of this text need.
+    /// The text with choices of numerics that replace those at its head.
+    fn tgraph_over(source: &str, file: Option<&str>, over: Policy) -> Result<Program> {
+        let program = text::Program::parse_over(source, file, &[], over)?;
+        let public = || program.names().filter(|n| n.1).map(|n| n.0);
+        let main = public().find(|n| *n == "main").or_else(|| public().next());
+        let Some(main) = main.or_else(|| program.names().next().map(|n| n.0)) else {
+            let e = Error::new(Code::Input, "the text has no module");
+            return Err(match file {
+                Some(file) => e.in_file(file),
+                None => e,
+            });
+        };
+        let main = program.derive_one(&AdContext::default(), main)?.expect("its name was listed");
+        let numerics = program.numerics();
+        let origin = Arc::new(Origin::Tgraph { program, derived: Mutex::default(), broken: None });
+        let file = file.map(Into::into);
+        Ok(Program { origin, main, numerics, source: source.into(), file, notes: Vec::new() })
+    }
+
+    /// The arithmetic of derivatives that the text asks for: `tgraph.numerics` at its head, or `cotangent.numerics` of a
+    /// StableHLO module. Where it says nothing, [`Numerics::TGRAPH`] and [`Numerics::STABLEHLO`].
     ///
-    /// StableHLO does not say what had a derivative of its own: where a guard against a singular branch was one, only a
-    /// `select` is left, and the cotangent zero of the branch that was not taken would meet an infinite slope. So there a
-    /// zero stays zero ([`Numerics::strong_zero`](crate::ad::Numerics)).
+    /// ```
+    /// use cotangent::{Program, ad};
+    /// let quotient = "
+    ///     tgraph.module @m {
+    ///       %x = tgraph.arg : f64
+    ///       %y = tgraph.arg : f64
+    ///       %q = tgraph.div %x, %y
+    ///       tgraph.return %q
+    ///     }";
+    /// assert!(Program::from_tgraph(quotient)?.numerics().zero_division_nan);
+    /// let ieee = format!("tgraph.numerics {{zero_division = \"ieee\"}}\n{quotient}");
+    /// assert!(!Program::from_tgraph(&ieee)?.numerics().zero_division_nan);
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    pub fn numerics(&self) -> Numerics {
+        self.numerics
+    }
+
+    /// The program with other arithmetic of derivatives than its text asks for, in its directives too; attributes of a
+    /// directive still hold.
+    ///
+    /// ```
+    /// use cotangent::{Array, Program, ad::{self, Numerics}};
+    /// let text = "
+    ///     tgraph.module @m {
+    ///       %x = tgraph.arg : f64
+    ///       %y = tgraph.arg : f64
+    ///       %q = tgraph.div %x, %y
+    ///       tgraph.return %q
+    ///     }
+    ///     tgraph.adjoint @m wrt(%x) -> @slope";
+    /// let at = [Array::scalar(1.0), Array::scalar(0.0)];
+    /// let slope = |p: &Program| Ok::<_, cotangent::Error>(cotangent::run(&p.function("slope")?, &at)?[0].to_f64()[0]);
+    /// let program = Program::from_tgraph(text)?;
+    /// assert!(slope(&program)?.is_nan());
+    /// assert_eq!(slope(&program.with_numerics(Numerics::default()))?, f64::INFINITY);
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    pub fn with_numerics(self, numerics: Numerics) -> Program {
+        let Origin::Tgraph { program, .. } = &*self.origin else { return Program { numerics, ..self } };
+        if self.numerics == numerics {
+            return self;
+        }
+        // Directives are derived again. The text has been read before; what cannot be derived now is an error of the
+        // functions.
+        match Program::tgraph_over(&self.source, self.file.as_deref(), numerics.into()) {
+            Ok(program) => program,
+            Err(e) => {
+                let (program, broken) = (program.clone(), Some(e));
+                let origin = Arc::new(Origin::Tgraph { program, derived: Mutex::default(), broken });
+                Program { numerics, origin, ..self }
+            }
+        }
+    }
+
+    /// The context of derivatives: the rules of the operations, and the arithmetic that the text asks for
+    /// ([`numerics`](Self::numerics)).
     pub fn context(&self) -> Result<AdContext> {
-        let numerics = crate::ad::Numerics { strong_zero: self.is_stablehlo, ..Default::default() };
-        AdContext::builder().with_numerics(numerics).build()
+        AdContext::builder().with_numerics(self.numerics).build()
     }
 
     /// The function `main`; if there is none, the first public one, or the first.
@@ -96,18 +168,57 @@ impl Program {
         &self.main
     }
 
+    /// What was left out of the text, for people to read: host callbacks whose results nobody needs.
+    ///
+    /// ```
+    /// let text = r#"func.func @main(%x: tensor<f64>) -> tensor<f64> {
+    ///   stablehlo.custom_call @xla_ffi_python_cpu_callback(%x) {has_side_effect = true} : (tensor<f64>) -> ()
+    ///   return %x : tensor<f64>
+    /// }"#;
+    /// let program = cotangent::Program::from_stablehlo(text)?;
+    /// assert!(program.notes()[0].starts_with("a host callback dropped (line 2)"));
+    /// # Ok::<(), cotangent::Error>(())
+    /// ```
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
     /// The names of all functions, in the order of the text.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.functions.iter().map(|f| f.name.as_str())
+        let (text, stablehlo) = match &*self.origin {
+            Origin::Tgraph { program, .. } => (Some(program.names().map(|n| n.0)), None),
+            Origin::StableHlo(module) => (None, Some(module.names())),
+        };
+        text.into_iter().flatten().chain(stablehlo.into_iter().flatten())
     }
 
     /// The function of this name.
     ///
     /// # Errors
-    /// There is none, or it reaches an operation that is not supported.
+    /// There is none, it reaches an operation that is not supported, or a directive asks for a derivative that does not
+    /// exist.
     pub fn function(&self, name: &str) -> Result<Arc<Function>> {
-        match self.functions.iter().find(|f| f.name == name) {
-            Some(f) => f.function.clone().map_err(|e| self.locate(e)),
+        let found = match &*self.origin {
+            Origin::StableHlo(module) if !module.names().any(|n| n == name) => None,
+            Origin::StableHlo(module) => Some(module.function(name).map_err(|e| self.locate(e))?),
+            Origin::Tgraph { broken: Some(e), .. } => return Err(e.clone()),
+            Origin::Tgraph { .. } if *self.main.name == *name => Some(self.main.clone()),
+            Origin::Tgraph { program, derived, .. } => {
+                let known = derived.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+                match known {
+                    Some(f) => Some(f),
+                    None => {
+                        let made = program.derive_one(&AdContext::default(), name)?;
+                        if let Some(f) = &made {
+                            derived.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), f.clone());
+                        }
+                        made
+                    }
+                }
+            }
+        };
+        match found {
+            Some(f) => Ok(f),
             None => {
                 let names: Vec<String> = self.names().map(|n| format!("@{n}")).collect();
                 let file = self.file.as_deref().unwrap_or("the text");
@@ -119,11 +230,21 @@ impl Program {
     /// The functions that others may call, the main one first.
     ///
     /// # Errors
-    /// One of them reaches an operation that is not supported.
+    /// One of them reaches an operation that is not supported, or a derivative does not exist.
     pub fn public(&self) -> Result<Vec<Arc<Function>>> {
-        let others = self.functions.iter().filter(|f| f.public);
-        let others = others.map(|f| f.function.clone().map_err(|e| self.locate(e))).collect::<Result<Vec<_>>>()?;
-        let rest = others.into_iter().filter(|f| !Arc::ptr_eq(f, &self.main));
+        let all = match &*self.origin {
+            Origin::StableHlo(module) => {
+                let names = module.names().filter(|n| module.is_public(n));
+                names.map(|n| module.function(n).map_err(|e| self.locate(e))).collect::<Result<Vec<_>>>()?
+            }
+            Origin::Tgraph { broken: Some(e), .. } => return Err(e.clone()),
+            // One after the other, each from those before it.
+            Origin::Tgraph { program, .. } => {
+                let all = program.derive(&AdContext::default())?;
+                all.marked().filter(|m| m.1).map(|m| m.0.clone()).collect()
+            }
+        };
+        let rest = all.into_iter().filter(|f| f.name != self.main.name);
         Ok(std::iter::once(self.main.clone()).chain(rest).collect())
     }
 
@@ -144,12 +265,28 @@ impl Program {
     /// # Errors
     /// An operation has no StableHLO form.
     pub fn to_stablehlo(&self) -> Result<String> {
-        cotangent_stablehlo::write(&self.public()?)
+        self.stablehlo_of(&self.public()?)
+    }
+
+    /// Some of the functions as StableHLO text, the first one being its main function.
+    ///
+    /// # Errors
+    /// As [`to_stablehlo`](Self::to_stablehlo).
+    pub fn stablehlo_of(&self, functions: &[Arc<Function>]) -> Result<String> {
+        cotangent_stablehlo::write_with(functions, self.numerics).map_err(|e| self.locate(e))
     }
 
     /// The public functions in the text form of this library.
     pub fn to_tgraph(&self) -> Result<String> {
-        Ok(text::Program::from_modules(self.public()?)?.to_string())
+        self.tgraph_of(self.public()?)
+    }
+
+    /// Some of the functions in the text form of this library, the first one being its main function.
+    ///
+    /// # Errors
+    /// Two of them have one name.
+    pub fn tgraph_of(&self, functions: Vec<Arc<Function>>) -> Result<String> {
+        Ok(text::Program::from_modules(functions)?.with_numerics(self.numerics).to_string())
     }
 
     /// Runs the main function on arrays.

@@ -9,8 +9,8 @@
 //! # Ok::<(), cotangent::Error>(())
 //! ```
 
-use crate::npy;
 use crate::npz::distinct;
+use crate::{files, npy};
 use cotangent_core::{Array, Code, DType, Error, Result, bail};
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors, serialize};
@@ -56,7 +56,8 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Arrays> {
         let Some((dtype, _)) = NAMES.iter().find(|n| n.1 == t.dtype()) else {
             bail!(Input, "the array `{name}` has the element type {:?}, which is not supported", t.dtype());
         };
-        out.push((name.to_owned(), Array::from_data(t.shape(), npy::read_elements(*dtype, t.data(), false))?));
+        let n = t.data().len() / dtype.size();
+        out.push((name.to_owned(), Array::from_data(t.shape(), npy::read_elements(*dtype, n, false, &mut t.data())?)?));
     }
     out.sort_by(|a, b| a.0.cmp(&b.0));
     Ok(out)
@@ -70,8 +71,11 @@ pub fn to_bytes(arrays: &[(String, Array)]) -> Result<Vec<u8>> {
         let Some((_, dtype)) = NAMES.iter().find(|n| n.0 == a.dtype()) else {
             bail!(Input, "`{name}` is {}: .safetensors has no such element type, convert it first", a.ty());
         };
-        let mut data = Vec::with_capacity(a.len() * a.dtype().size());
-        npy::write_elements(a.data(), &mut data);
+        let mut data = Vec::new();
+        let bytes = a.len() * a.dtype().size();
+        data.try_reserve_exact(bytes)
+            .map_err(|_| Error::new(Code::Limit, format!("there is no memory for {bytes} more bytes of `{name}`")))?;
+        npy::write_elements(a.data(), &mut data).map_err(bad)?;
         raw.push((name, *dtype, a.shape().to_vec(), data));
     }
     let mut views = Vec::with_capacity(raw.len());
@@ -92,11 +96,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Arrays> {
 
 /// Writes a file.
 pub fn write(path: impl AsRef<Path>, arrays: &[(String, Array)]) -> Result<()> {
-    let path = path.as_ref();
-    match std::fs::write(path, to_bytes(arrays)?) {
-        Ok(()) => Ok(()),
-        Err(e) => bail!(Io, "cannot write {}: {e}", path.display()),
-    }
+    files::write(path, &to_bytes(arrays)?)
 }
 
 #[cfg(test)]

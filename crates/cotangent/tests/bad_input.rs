@@ -304,7 +304,7 @@ fn eager() {
         "an axis that is not there": ran(x.reduce_sum(&[2])) => Attribute, "2";
         "more than memory": ran(y.sum().and_then(|s| s.broadcast_to(&[1 << 30, 1 << 30])?.exp())) => Limit, "large";
     }
-    rt.clear_grads();
+    rt.clear_grads().unwrap();
     x.exp().unwrap().sum().unwrap().backward().unwrap();
     assert_eq!(x.grad().unwrap().unwrap().to_vec::<f64>().unwrap(), [1.0; 6]);
 }
@@ -407,10 +407,6 @@ fn linear_algebra() {
         "matrix_exp of one NaN of several": ran(backend().matrix_exp(&two)) => Singular, "[1]";
         "matrix_exp of infinity": ran(backend().matrix_exp(&infinite)) => Singular, "";
         "matrix_exp of NaN eagerly": ran(EagerRuntime::new().variable_from(nan.clone())?.matrix_exp()) => Singular, "NaN";
-        "pinv of any matrix": ran(open("m", 2).pinv()) => ShapeMismatch, "`pinv`";
-        "lstsq of any matrix": ran(open("m", 2).lstsq(&open("m", 1))) => ShapeMismatch, "`lstsq`";
-        "svd of any matrix": ran(open("m", 2).svd()) => ShapeMismatch, "fewer";
-        "the rank of any matrix": ran(open("m", 2).low_rank_approximation(1)) => ShapeMismatch, "fewer";
         "derivatives of equal eigenvectors": {
             let x = EagerRuntime::new().variable_from(Tensor::eye(DType::F64, 2)?)?;
             ran(x.eigh().and_then(|y| y.1.sum()?.backward()))
@@ -426,6 +422,9 @@ fn linear_algebra() {
             ran(backend().triangular_solve(&two, &zeros(&[3, 2, 2]), Default::default())) => ShapeMismatch, "";
         "a trace of a tall matrix": ran(TracedTensor::from_tensor(tall.clone()).det()) => ShapeMismatch, "square";
     }
+    // Any number of rows is no error: the smaller extent is an expression (values: `core/tests/extents.rs`).
+    assert!(open("m", 2).pinv().is_ok() && open("m", 2).lstsq(&open("m", 1)).is_ok());
+    assert!(open("m", 2).svd().is_ok() && open("m", 2).low_rank_approximation(1).is_ok());
     // No numbers, no answer, and no error: NaN stays NaN where it is an answer.
     assert!(backend().svdvals(&nan).unwrap().to_f64().unwrap().iter().all(|x| x.is_nan()));
     assert!(backend().eig(&nan).unwrap().0.to_array().unwrap().to_c128().iter().all(|x| x.re.is_nan()));

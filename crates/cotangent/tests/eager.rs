@@ -80,7 +80,7 @@ fn methods_agree_with_traced_ones() {
     assert!(chosen.to_tensor().unwrap().same_bits(&traced.to_tensor().unwrap()));
     chosen.sum().unwrap().backward().unwrap();
     assert_eq!(grad(x), [1.0, 2.0, 1.0].repeat(3));
-    rt.clear_grads();
+    rt.clear_grads().unwrap();
     let number = |x: f64| rt.constant_from(Tensor::scalar(x)).unwrap();
     let ones = x.gt(&number(0.0)).unwrap().select(&number(1.0), &number(-1.0)).unwrap();
     assert_eq!(ones.to_tensor().unwrap().to_vec::<f64>().unwrap(), [1.0, -1.0, 1.0, 1.0, 1.0, -1.0, 1.0, 1.0, -1.0]);
@@ -110,7 +110,7 @@ fn a_tape_that_is_recorded_again() {
     let x = var(&rt, vec![0.5, 1.5, -2.0]);
     let mut seen: Vec<Vec<u64>> = Vec::new();
     for pass in 0..6 {
-        rt.clear_grads();
+        rt.clear_grads().unwrap();
         let y = x.exp().unwrap().mul(&x).unwrap();
         let z = y.sin().unwrap().mul(&y).unwrap().sum().unwrap();
         // A pass that keeps the tape, and one that does not, add up.
@@ -170,7 +170,7 @@ fn gradients_accumulate() {
     x.clear_grad().unwrap();
     assert!(x.grad().unwrap().is_none());
     (&x * &unreached).backward().unwrap();
-    rt.clear_grads();
+    rt.clear_grads().unwrap();
     assert!(x.grad().unwrap().is_none() && unreached.grad().unwrap().is_none());
 }
 
@@ -497,6 +497,11 @@ fn eager_equals_traced() {
                 assert!(g.to_tensor().unwrap().to_array().unwrap().same_bits(w), "{}", at());
                 values += 1;
             }
+            // A function with a mean in it is differentiated on one side of the kink, values included; a tape that holds a
+            // mean as an operation of its own, which rules alone write, keeps the mean.
+            if s.op.name() == "at_kink" || s.op.kink().is_some() {
+                continue;
+            }
             let Ok(f) = traced(&s.op, &s.operands) else { continue };
             let wrt: Vec<Val> = f.params().iter().zip(&x).filter(|(_, x)| x.tracks_grad()).map(|(&p, _)| p).collect();
             let Ok(g) = cotangent::ad::value_and_grad(&Default::default(), &f, &wrt) else { continue };
@@ -552,7 +557,7 @@ fn eager_equals_traced_on_random_graphs() {
         let x: Vec<EagerTensor> = args.iter().map(|a| variable(a).unwrap()).collect();
         // What is seen again is made ready: operations first, then the tape.
         for pass in 0..4 {
-            rt.clear_grads();
+            rt.clear_grads().unwrap();
             let y = rt.write(&x.iter().collect::<Vec<_>>(), |cx, v| vec![loss(cx, &cx.inline(&f, v))]);
             let y = y.unwrap_or_else(|e| panic!("seed {seed}: {e}"));
             assert!(y[0].to_tensor().unwrap().to_array().unwrap().same_bits(&want[0]), "seed {seed}: the value");

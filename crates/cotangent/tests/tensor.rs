@@ -19,10 +19,15 @@ fn both_orders_come_in_without_a_copy() {
     assert_eq!(c.index(1, 1).unwrap().to_vec::<f64>().unwrap(), [3.0, 4.0]);
     assert_eq!(c.to_array().unwrap(), Array::from_vec([2, 3], vec![1.0, 3.0, 5.0, 2.0, 4.0, 6.0]).unwrap());
     assert_eq!(c.to_order(Order::RowMajor).unwrap(), c);
-    // Reshapes keep the order: the elements are listed the same.
-    let flat = c.reshape(&[3, 2]).unwrap();
-    assert_eq!(flat.as_slice::<f64>().unwrap().as_ptr(), at);
-    assert_eq!(flat.as_slice::<f64>().unwrap(), c.as_slice::<f64>().unwrap());
+    // Reshapes read row by row, whatever the order; they keep the order in which elements are listed.
+    let tall = c.reshape(&[3, 2]).unwrap();
+    assert_eq!(tall.to_vec_row_major::<f64>().unwrap(), c.to_vec_row_major::<f64>().unwrap());
+    assert_eq!(
+        (tall.order(), tall.as_slice::<f64>().unwrap()),
+        (Order::ColumnMajor, &[1.0, 5.0, 4.0, 3.0, 2.0, 6.0][..])
+    );
+    // A view where strides allow it.
+    assert_eq!(c.reshape(&[2, 1, 3]).unwrap().as_slice::<f64>().unwrap().as_ptr(), at);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::kernel::{Kernel, kernel, operands};
 use crate::tensor::{Extents, Tensor};
 use cotangent_core::ops::{Binary, DotGeneral, Op};
 use cotangent_core::{DType, Result};
-use cotangent_kernels::gemm::gemm;
+use cotangent_kernels::gemm::{gemm, gemm_compensated};
 use smallvec::smallvec;
 
 /// Axes of the operands in the order of matrices.
@@ -58,6 +58,12 @@ pub(crate) fn dot_general(d: &DotGeneral, lhs: usize, rhs: usize, dtype: DType) 
     let axes = Contraction::new(d, lhs, rhs);
     if axes.count == 0 {
         return outer(axes.left, axes.right, axes.batch, axes.rows, dtype);
+    }
+    if d.stable {
+        return for_any!(dtype, T => kernel(move |_, [a, b]| {
+            let ([a, b], shape) = axes.matrices(a, b)?;
+            Tensor::filled(shape, |c| gemm_compensated::<T>(c, a.view(), b.view()))
+        }));
     }
     for_any!(dtype, T => kernel(move |_, [a, b]| {
         let ([a, b], shape) = axes.matrices(a, b)?;

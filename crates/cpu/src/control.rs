@@ -56,7 +56,7 @@ pub(crate) fn guard(g: &Guard, dtype: DType) -> Kernel {
         }
         let each = (x.numel() / ok.len().max(1)).max(1);
         let x = x.into_dense()?;
-        let y = Tensor::build::<T>(x.shape().into(), |y| {
+        let y = Tensor::build::<T, _>(x.shape().into(), |y| {
             y.copy_from_slice(x.as_slice().expect("dense, and of this type"));
             let bad = y.chunks_exact_mut(each).zip(ok).filter(|(_, ok)| !**ok);
             bad.for_each(|(part, _)| part.fill(Nan::NAN));

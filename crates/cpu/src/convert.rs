@@ -206,7 +206,7 @@ macro_rules! signed {
 }
 
 fn through(x: &Tensor, to: DType) -> Result<Tensor> {
-    for_any!(to, U => Tensor::build::<U>(x.shape().into(), |dst| {
+    for_any!(to, U => Tensor::build::<U, _>(x.shape().into(), |dst| {
         let mut dst = dst.iter_mut();
         match x.dtype().kind() {
             Kind::Float => widened(

@@ -4,9 +4,9 @@
 //! once. [`Real`], [`Whole`] and [`Pair`] are the way there and back, so a kernel that has no faster way to the same bits
 //! calls the very function that the operation's row holds.
 
-use crate::buffers::{Bytes, take};
-use cotangent_core::{C64, C128, DType, Data, Element, Result, bail, bf16, f16};
-use cotangent_kernels::Number;
+use cotangent_core::{C64, C128, Code, DType, Data, Element, Error, Result, bail, bf16, f16};
+use cotangent_kernels::memory::{Bytes, take};
+use cotangent_kernels::{Fallible, Number, OutOfMemory};
 use std::alloc::Layout;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -34,6 +34,35 @@ macro_rules! plain {
 
 plain!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
     F16 f16, BF16 bf16, F32 f32, F64 f64, C64 C64, C128 C128);
+
+/// What kernels return where there is no memory, as users see it.
+pub(crate) fn limit(e: OutOfMemory) -> Error {
+    Error::new(Code::Limit, e.to_string())
+}
+
+/// What writes a buffer returns nothing, or that it had no memory.
+pub(crate) trait Done {
+    fn done(self) -> Result<()>;
+}
+
+impl Done for () {
+    #[inline(always)]
+    fn done(self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Done for Fallible {
+    #[inline(always)]
+    fn done(self) -> Result<()> {
+        self.map_err(limit)
+    }
+}
+
+/// The elements of an iterator of known length.
+pub(crate) fn collected<T>(all: impl Iterator<Item = T>) -> Result<Vec<T>> {
+    cotangent_kernels::memory::collected(all).map_err(limit)
+}
 
 /// A buffer of `n` zeros; an error if there is no such memory.
 pub(crate) fn zeroed<T: Plain>(n: usize) -> Result<Vec<T>> {

@@ -9,7 +9,7 @@ use crate::element::{Pair, Plain, Real, Whole, for_pair, for_real, for_whole};
 use crate::rows::{self, Row};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Binary, Comparison, Op, SpecialFn, Unary};
-use cotangent_core::{C64, C128, DType, bf16, f16};
+use cotangent_core::{C64, C128, DType, bf16, f16, math};
 use cotangent_kernels::simd::Level;
 use cotangent_kernels::tile::kernels::{self, Arithmetic, Map, Zip};
 use cotangent_kernels::tile::{Body, Builder, Float, Kernel, Value};
@@ -37,13 +37,15 @@ pub(crate) fn is_elementwise(op: &Op, dtype: DType) -> bool {
         | Op::Binary(_)
         | Op::Compare(_)
         | Op::Select(_)
+        | Op::AtKink(_)
         | Op::Complex(_)
         | Op::IntegerPow(_)
         | Op::Polygamma(_)
         | Op::BesselIe(_)
         | Op::Special(_)
         | Op::Betainc(_)
-        | Op::ReducePrecision(_) => true,
+        | Op::ReducePrecision(_)
+        | Op::RoundTo(_) => true,
         Op::Bitcast(b) => b.to.size() == dtype.size(),
         _ => false,
     }
@@ -166,6 +168,7 @@ impl Lowering {
         match op {
             Op::Unary(f) => self.unary(*f, x[0]),
             Op::Binary(f) => self.binary(*f, x[0], x[1]),
+            Op::AtKink(_) => self.binary(Binary::MulStrongZero, x[0], x[1]),
             Op::Compare(c) => self.compare(c.0, x[0], x[1]),
             Op::Select(_) => self.step(kernels::select(x[1].1.size()), x[1].1, &[x[0].0, x[1].0, x[2].0]),
             Op::Complex(_) => match x[0].1 {
@@ -201,6 +204,10 @@ impl Lowering {
             }
             Op::ReducePrecision(p) => {
                 let row = for_real!(x[0].1, T => rows::reduce_precision::<T>(rows::packed(p.exponent, p.mantissa)));
+                self.row(row, x[0].1, &[x[0].0])
+            }
+            Op::RoundTo(r) => {
+                let row = for_real!(x[0].1, T => rows::round_to::<T>(r.format.number() as i64));
                 self.row(row, x[0].1, &[x[0].0])
             }
             Op::Bitcast(b) => self.step(kernels::copy(b.to.size()), b.to, &[x[0].0]),
@@ -316,33 +323,57 @@ impl Lowering {
         self.step(kernel, DType::Bool, &[a.0, b.0])
     }
 
-    /// A power with a fixed exponent: by squaring, from the lowest bit up, as [`math::powi`](cotangent_core::math::powi).
+    /// A power with a fixed exponent, as [`math::powi`](cotangent_core::math::powi): few factors are multiplied, more are
+    /// the vector function if the type of arithmetic has the exponent, else the row's.
     fn integer_pow(&mut self, n: i64, x: Typed) -> Typed {
         match x.1.kind() {
-            Kind::Float => {
-                let (mut square, mut y, mut bits) = (self.widened(x), None, n.unsigned_abs());
-                while bits > 0 {
-                    if bits & 1 == 1 {
-                        y = Some(match y {
-                            None => square,
-                            Some(y) => self.vector2(vector::Binary::Mul, y, square),
-                        });
+            Kind::Float if n.unsigned_abs() <= math::MULTIPLIED => {
+                let (wide, m) = (self.widened(x), n.unsigned_abs());
+                let y = match n {
+                    0.. => self.squaring(m, wide),
+                    _ => {
+                        let first = self.squaring(m - m / 2, wide);
+                        let y = self.vector1(vector::Unary::Recip, first);
+                        if m == 1 {
+                            y
+                        } else {
+                            let rest = self.squaring(m / 2, wide);
+                            self.vector2(vector::Binary::Div, y, rest)
+                        }
                     }
-                    bits >>= 1;
-                    if bits > 0 {
-                        square = self.vector1(vector::Unary::Square, square);
-                    }
-                }
-                let y = match y {
-                    None => for_real!(square.1, T => self.constant(<T as Real>::of(1.0))),
-                    Some(y) if n < 0 => self.vector1(vector::Unary::Recip, y),
-                    Some(y) => y,
                 };
                 self.narrowed(y, x.1)
             }
+            Kind::Float if n.unsigned_abs() < if x.1 == DType::F64 { 1 << 53 } else { 1 << 24 } => {
+                let wide = self.widened(x);
+                let n = for_real!(wide.1, T => self.constant(<T as Real>::of(n as f64)));
+                let y = self.vector2(vector::Binary::Pow, wide, n);
+                self.narrowed(y, x.1)
+            }
+            Kind::Float => self.row(for_real!(x.1, T => rows::real_power::<T>(n)), x.1, &[x.0]),
             Kind::Complex => self.row(for_pair!(x.1, T => rows::pair_power::<T>(n)), x.1, &[x.0]),
             _ => self.row(for_whole!(x.1, T => rows::whole_power::<T>(n)), x.1, &[x.0]),
         }
+    }
+}
+
+impl Lowering {
+    /// A power by repeated squaring, from the lowest bit of the exponent up.
+    fn squaring(&mut self, mut bits: u64, x: Typed) -> Typed {
+        let (mut square, mut y) = (x, None);
+        while bits > 0 {
+            if bits & 1 == 1 {
+                y = Some(match y {
+                    None => square,
+                    Some(y) => self.vector2(vector::Binary::Mul, y, square),
+                });
+            }
+            bits >>= 1;
+            if bits > 0 {
+                square = self.vector1(vector::Unary::Square, square);
+            }
+        }
+        y.unwrap_or_else(|| for_real!(x.1, T => self.constant(<T as Real>::of(1.0))))
     }
 }
 
@@ -420,6 +451,8 @@ fn vector_unary(op: Unary) -> Option<vector::Unary> {
         Unary::Erf => F::Erf,
         Unary::Erfc => F::Erfc,
         Unary::OneMinusSquare => F::OneMinusSquare,
+        Unary::SechSquare => F::SechSquare,
+        Unary::RecipOnePlusSquare => F::RecipOnePlusSquare,
         _ => return None,
     })
 }
@@ -437,6 +470,8 @@ fn vector_binary(op: Binary) -> Option<vector::Binary> {
         Binary::Pow => F::Pow,
         Binary::Atan2 => F::Atan2,
         Binary::MulStrongZero => F::MulStrongZero,
+        Binary::DivStrongZero => F::DivStrongZero,
+        Binary::AddError => F::AddError,
         _ => return None,
     })
 }

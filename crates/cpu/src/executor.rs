@@ -4,7 +4,7 @@ use crate::kernel::{Kernel, Operands, Results, Used};
 use crate::lower::{lower, settle};
 use crate::program::Program;
 use crate::tensor::Tensor;
-use cotangent_core::{Env, Function, Op, Primitive, Result, Type};
+use cotangent_core::{Code, Env, Error, Function, Op, Primitive, Result, Type, ops};
 use cotangent_kernels::parallel::with_threads;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -18,6 +18,8 @@ pub type Lower = dyn Fn(&dyn Primitive, &[Type]) -> Result<Kernel> + Send + Sync
 #[derive(Clone, Default)]
 pub struct Executor {
     extensions: FxHashMap<String, Arc<Lower>>,
+    /// The first kernel that cannot be used.
+    refused: Option<Error>,
     stepwise: bool,
     threads: Threads,
 }
@@ -42,14 +44,28 @@ impl Executor {
         Executor::default()
     }
 
-    /// Adds the kernel of an extension operation (builder style).
+    /// Adds the kernel of an extension operation (builder style). Core operations have their own: a kernel under the name
+    /// of one would never run, so nothing runs on this executor then ([`Executor::check`]).
     pub fn with_kernel(
         mut self,
         name: &str,
         lower: impl Fn(&dyn Primitive, &[Type]) -> Result<Kernel> + Send + Sync + 'static,
     ) -> Executor {
+        if ops::entries().iter().any(|e| e.name == name) {
+            let text = format!(
+                "a kernel for `{name}` would never run: that is an operation of the core, which has its own; give the \
+                 operation of yours another name"
+            );
+            self.refused.get_or_insert_with(|| Error::new(Code::DuplicateName, text));
+            return self;
+        }
         self.extensions.insert(name.into(), Arc::new(lower));
         self
+    }
+
+    /// Whether all kernels can be used; an error that names the first one that cannot.
+    pub fn check(&self) -> Result<()> {
+        self.refused.clone().map_or(Ok(()), Err)
     }
 
     /// Programs over a few elements run like all others (builder style). They give the same bits, later.
@@ -77,11 +93,13 @@ impl Executor {
 
     /// The program of a function: O(equations), bodies once each.
     pub fn compile(&self, f: &Arc<Function>) -> Result<Program> {
+        self.check()?;
         Program::compile(&Compiler { executor: self, bodies: RefCell::default() }, f, None)
     }
 
     /// Runs one operation at once: its type rule, its kernel. `env` gives the symbols of its attributes.
     pub fn apply(&self, op: &Op, x: Operands, env: &Env) -> Result<Results> {
+        self.check()?;
         if let Some(y) = crate::small::apply(op, &x) {
             return Ok(smallvec![y]);
         }

@@ -21,19 +21,19 @@ pub(crate) fn fft(op: &Fft, rank: usize, dtype: DType) -> Kernel {
                 let x = x.transpose(&perm);
                 let (mut shape, last) = (Extents::from_slice(x.shape()), rank - 1);
                 let y = match op.kind {
-                    FftKind::Forward | FftKind::Adjoint => Tensor::build::<$complex>(shape, |y| {
+                    FftKind::Forward | FftKind::Adjoint => Tensor::build::<$complex, _>(shape, |y| {
                         copy_into(y, x.view());
-                        with.complex(y, x.shape()[last], op.kind == FftKind::Adjoint);
+                        with.complex(y, x.shape()[last], op.kind == FftKind::Adjoint)
                     })?,
                     FftKind::Real => {
                         let (n, x) = (shape[last], x.into_dense()?);
                         shape[last] = n / 2 + 1;
-                        Tensor::build::<$complex>(shape, |y| with.real(y, x.view::<$real>().data(), n))?
+                        Tensor::build::<$complex, _>(shape, |y| with.real(y, x.view::<$real>().data(), n))?
                     }
                     FftKind::RealAdjoint => {
                         let (n, x) = (op.length.eval(env)?, x.into_dense()?);
                         shape[last] = n;
-                        Tensor::build::<$real>(shape, |y| with.real_adjoint(y, x.view::<$complex>().data(), n))?
+                        Tensor::build::<$real, _>(shape, |y| with.real_adjoint(y, x.view::<$complex>().data(), n))?
                     }
                 };
                 Ok(y.transpose(&back))

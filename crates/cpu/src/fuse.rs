@@ -110,7 +110,12 @@ struct Fusion<'f> {
     parts: Vec<Option<(Part, usize)>>,
     /// Equations by number, each pointing towards the one that stands for its group.
     parent: Vec<usize>,
+    /// Of those that stand for a group: how many values it reads from outside, at most.
+    weight: Vec<usize>,
 }
+
+/// So many values a group reads, at most: what is decided for each result and each operand takes time that is bounded so.
+const MOST_OPERANDS: usize = 128;
 
 impl<'f> Fusion<'f> {
     fn new(f: &'f Function) -> Fusion<'f> {
@@ -119,7 +124,14 @@ impl<'f> Fusion<'f> {
             e.results().for_each(|r| producer[r.index()] = Some(i));
         }
         let n = f.eqns().len();
-        let mut fusion = Fusion { f, producer, spaces: vec![], parts: Vec::with_capacity(n), parent: (0..n).collect() };
+        let mut fusion = Fusion {
+            f,
+            producer,
+            spaces: vec![],
+            parts: Vec::with_capacity(n),
+            parent: (0..n).collect(),
+            weight: vec![0; n],
+        };
         let ends: Vec<Option<(Fold, usize)>> = f.eqns().iter().map(|e| fusion.over_rows(e)).collect();
         // Of several reductions of one shape those over the fewest axes: their rows are short.
         let mut known: FxHashMap<&Shape, usize> = FxHashMap::default();
@@ -180,7 +192,10 @@ impl<'f> Fusion<'f> {
     /// The later equation stands for both.
     fn join(&mut self, a: usize, b: usize) {
         let (a, b) = (self.root(a), self.root(b));
-        self.parent[a.min(b)] = a.max(b);
+        if a != b {
+            self.parent[a.min(b)] = a.max(b);
+            self.weight[a.max(b)] = self.weight[a] + self.weight[b];
+        }
     }
 
     fn eqn(&self, v: Val) -> Option<&'f Eqn> {
@@ -274,7 +289,6 @@ pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool, products: bool) ->
     let mut fusion = Fusion::new(f);
     let alive: Vec<usize> = (0..f.eqns().len()).filter(|&i| live(&f.eqns()[i])).collect();
     let mut reads: Vec<Vec<Read>> = (0..f.eqns().len()).map(|i| fusion.reads(i)).collect();
-    stages(&mut fusion, &alive, &reads);
     // What decides an extent comes before all that mentions it.
     let mut binders: FxHashMap<Sym, Val> = FxHashMap::default();
     for e in alive.iter().map(|&i| &f.eqns()[i]) {
@@ -282,17 +296,21 @@ pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool, products: bool) ->
             binders.extend(e.results().next().map(|r| (s.clone(), r)));
         }
     }
-    let operands = |i: usize, visit: &mut dyn FnMut(Val, &Option<Vec<usize>>)| {
+    let deciders = |i: usize, visit: &mut dyn FnMut(Val)| {
         if !binders.is_empty() {
             let e = &f.eqns()[i];
             let mut mention = |s: &Sym| {
                 if let Some(&v) = binders.get(s).filter(|_| !e.op.binds().contains(s)) {
-                    visit(v, &None);
+                    visit(v);
                 }
             };
             e.results().for_each(|r| f.ty(r).syms(&mut mention));
             e.op.attr_syms(&mut mention);
         }
+    };
+    stages(&mut fusion, &alive, &reads, &deciders);
+    let operands = |i: usize, visit: &mut dyn FnMut(Val, &Option<Vec<usize>>)| {
+        deciders(i, &mut |v| visit(v, &None));
         if reads[i].is_empty() {
             f.operands(&f.eqns()[i]).iter().for_each(|&v| visit(v, &None));
         }
@@ -362,36 +380,73 @@ pub(crate) fn plan(f: &Function, live: impl Fn(&Eqn) -> bool, products: bool) ->
     order.into_iter().map(node).collect()
 }
 
-/// Joins equations of one stage and space that touch.
-fn stages(fusion: &mut Fusion<'_>, alive: &[usize], reads: &[Vec<Read>]) {
+/// What calls a visitor with the values that decide the extents of an equation.
+type Deciders<'a> = &'a dyn Fn(usize, &mut dyn FnMut(Val));
+
+/// Joins equations of one stage and space that touch. What decides an extent is of an earlier stage than what mentions it.
+fn stages(fusion: &mut Fusion<'_>, alive: &[usize], reads: &[Vec<Read>], deciders: Deciders<'_>) {
     let f = fusion.f;
     let mut stage = vec![0u32; f.eqns().len()];
     let mut readers: FxHashMap<(Val, u32), Vec<usize>> = FxHashMap::default();
     for &i in alive {
+        let after = |v: &Val| fusion.producer[v.index()].map_or(0, |p| stage[p] + 1);
+        let mut at = 0;
+        deciders(i, &mut |v| at = at.max(after(&v)));
         let Some((_, space)) = fusion.parts[i] else {
-            let of = |v: &Val| fusion.producer[v.index()].map_or(0, |p| stage[p] + 1);
-            stage[i] = f.operands(&f.eqns()[i]).iter().map(of).max().unwrap_or(0);
+            stage[i] = f.operands(&f.eqns()[i]).iter().map(after).max().unwrap_or(0).max(at);
             continue;
         };
-        let mut at = 0;
         for r in &reads[i] {
             if let Read::Value(v, dims) = r {
                 let of = |p: usize| stage[p] + u32::from(!fusion.together(p, i, dims));
                 at = at.max(fusion.producer[v.index()].map_or(0, of));
             }
         }
-        stage[i] = at;
+        // The groups that make what it reads, and what it reads from outside that they do not.
+        let (mut makers, mut outside) = (Vec::new(), Vec::new());
         for r in &reads[i] {
             let Read::Value(v, dims) = r else { continue };
             match fusion.producer[v.index()].filter(|&p| stage[p] == at && fusion.together(p, i, dims)) {
-                Some(p) => fusion.join(p, i),
-                None => {
-                    let others = readers.entry((*v, at)).or_default();
-                    match others.iter().find(|&&j| fusion.parts[j].is_some_and(|p| p.1 == space)) {
-                        Some(&j) => fusion.join(j, i),
-                        None => others.push(i),
+                Some(p) => makers.push(fusion.root(p)),
+                None => outside.push(*v),
+            }
+        }
+        makers.sort_unstable();
+        makers.dedup();
+        outside.sort_unstable();
+        outside.dedup();
+        let known = |fusion: &mut Fusion<'_>, v: &Val| {
+            let others = readers.get(&(*v, at)).into_iter().flatten();
+            others.copied().any(|j| makers.contains(&fusion.root(j)))
+        };
+        let new = outside.iter().filter(|v| !known(fusion, v)).count();
+        if !makers.is_empty() && new + makers.iter().map(|&g| fusion.weight[g]).sum::<usize>() > MOST_OPERANDS {
+            // A group of its own, after those.
+            at += 1;
+            outside = reads[i].iter().filter_map(|r| if let Read::Value(v, _) = r { Some(*v) } else { None }).collect();
+            outside.sort_unstable();
+            outside.dedup();
+            makers.clear();
+            fusion.weight[i] = outside.len();
+        } else {
+            fusion.weight[i] = new;
+        }
+        stage[i] = at;
+        makers.iter().for_each(|&g| fusion.join(g, i));
+        for v in outside {
+            let others = readers.entry((v, at)).or_default();
+            match others.iter_mut().find(|j| fusion.parts[**j].is_some_and(|p| p.1 == space)) {
+                Some(j) => {
+                    let (a, b) = (fusion.root(*j), fusion.root(i));
+                    if a != b && fusion.weight[a] + fusion.weight[b] <= MOST_OPERANDS + 1 {
+                        fusion.join(a, b);
+                        let both = fusion.root(a);
+                        fusion.weight[both] -= 1;
+                    } else if a != b {
+                        *j = i;
                     }
                 }
+                None => others.push(i),
             }
         }
     }
@@ -430,7 +485,7 @@ fn sink(fusion: &mut Fusion<'_>, alive: &[usize], operands: Operands<'_>) {
         let mut own = i;
         while fusion.root(own) == own && fusion.parts[own].is_some() && reader[own] < MANY {
             let to = fusion.root(reader[own]);
-            if to == own {
+            if to == own || fusion.weight[own] + fusion.weight[to] > MOST_OPERANDS {
                 break;
             }
             let next = reader[to];

@@ -274,7 +274,7 @@ impl Fused {
         // SAFETY: operands address elements of their type for every index of the shape of their level; buffers hold a value
         // for every element, or row, of theirs; an operand that is written over is a whole buffer of its own, and `over`
         // says that nothing reads it, or the product that lies under a result, afterwards. Products have the rows of the group.
-        unsafe { if by_rows { run.by_rows() } else { run.by_phases()? } };
+        unsafe { if by_rows { run.by_rows()? } else { run.by_phases()? } };
         drop(run);
         let mut finish = |&b: &usize| {
             let own: Extents = if self.buffers[b].level == Level::Rows { kept.into() } else { shape.clone() };

@@ -37,7 +37,7 @@ pub(crate) fn iota(i: &Iota) -> Kernel {
     let (shape, dtype, axis) = (Sizes::of(&i.ty.shape), i.ty.dtype, i.axis);
     macro_rules! count {
         ($T:ident, $of:expr) => {
-            |n| Tensor::build::<$T>(smallvec![n], |dst| (0..).zip(dst).for_each(|(i, y): (usize, _)| *y = $of(i)))
+            |n| Tensor::build::<$T, _>(smallvec![n], |dst| (0..).zip(dst).for_each(|(i, y): (usize, _)| *y = $of(i)))
         };
     }
     let line: fn(usize) -> Result<Tensor> = match dtype.kind() {

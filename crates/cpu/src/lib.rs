@@ -20,7 +20,6 @@
 
 mod across;
 mod axes;
-mod buffers;
 mod contract;
 mod control;
 mod convert;
@@ -38,6 +37,7 @@ pub mod lower;
 pub mod memory;
 mod movement;
 mod phases;
+pub mod pool;
 mod products;
 pub mod profile;
 pub mod program;

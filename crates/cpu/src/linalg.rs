@@ -1,13 +1,14 @@
 //! Factorisations: one matrix after another, each from a row-major slice. Single precision is computed in double.
 
 use crate::convert::convert;
-use crate::element::{Plain, pick, zeroed};
+use crate::element::{Plain, collected, limit, pick, zeroed};
 use crate::kernel::{Kernel, Operands, Results, Used, kernel};
 use crate::tensor::{Extents, Tensor};
 use cotangent_core::ops::{ANCHOR, Eig, Eigh, Qr, Slogdet, Svd, TriangularSolve, Turn, eig_order};
 use cotangent_core::{C128, DType, Env, Result};
+use cotangent_kernels::Fallible;
 use cotangent_kernels::linalg::{self, Field, Shape, Triangle};
-use cotangent_kernels::parallel::{Shared, chunks, parallel};
+use cotangent_kernels::parallel::{Shared, attempt, try_chunks};
 use smallvec::smallvec;
 
 /// Runs a block for an element type of linear algebra.
@@ -80,14 +81,14 @@ fn part_mut<T>(all: &mut [T], b: usize, size: usize) -> &mut [T] {
 }
 
 /// Calls `f(b, part)` for the part of every matrix `b`, of `size` elements, on several threads if there are many.
-fn each<T: Send>(all: &mut [T], size: usize, f: impl Fn(usize, &mut [T]) + Sync) {
+fn each<T: Send>(all: &mut [T], size: usize, f: impl Fn(usize, &mut [T]) -> Fallible + Sync) -> Fallible {
     // About a nanosecond for each of n³ operations, and as many matrices at a time as are worth a claim.
     let nanos = ((size as f64).powf(1.5) as u64).max(1);
     let group = (20_000 / nanos).max(1) as usize;
     let total = nanos.saturating_mul((all.len() / size.max(1)) as u64);
-    chunks(all, group * size, total, |c, part| {
-        part.chunks_mut(size).enumerate().for_each(|(k, part)| f(c * group + k, part));
-    });
+    try_chunks(all, group * size, total, |c, part| {
+        part.chunks_mut(size).enumerate().try_for_each(|(k, part)| f(c * group + k, part))
+    })
 }
 
 /// As [`each`], with the parts of three slices, of these sizes: there are `count` matrices, each of which takes about `nanos`.
@@ -95,12 +96,12 @@ fn each_of<X: Send, Y: Send, Z: Send>(
     [count, nanos]: [usize; 2],
     (x, y, z): (&mut [X], &mut [Y], &mut [Z]),
     [of_x, of_y, of_z]: [usize; 3],
-    f: impl Fn(usize, &mut [X], &mut [Y], &mut [Z]) + Sync,
-) {
+    f: impl Fn(usize, &mut [X], &mut [Y], &mut [Z]) -> Fallible + Sync,
+) -> Result<()> {
     assert!([x.len(), y.len(), z.len()] == [of_x, of_y, of_z].map(|size| count * size), "there is a part for each");
     let (x, y, z) = (Shared(x.as_mut_ptr()), Shared(y.as_mut_ptr()), Shared(z.as_mut_ptr()));
     let group = (20_000 / nanos.max(1)).max(1);
-    parallel(count.div_ceil(group), nanos.saturating_mul(count) as u64, |c| {
+    let done = attempt(count.div_ceil(group), nanos.saturating_mul(count) as u64, |c| {
         for b in c * group..count.min((c + 1) * group) {
             // SAFETY: parts of different matrices do not overlap, and each matrix comes once, while the slices are borrowed.
             let (x, y, z) = unsafe {
@@ -110,9 +111,11 @@ fn each_of<X: Send, Y: Send, Z: Send>(
                     std::slice::from_raw_parts_mut(z.get().add(b * of_z), of_z),
                 )
             };
-            f(b, x, y, z);
+            f(b, x, y, z)?;
         }
+        Ok(())
     });
+    done.map_err(limit)
 }
 
 /// About the nanoseconds that the spectrum of a small matrix takes.
@@ -124,8 +127,8 @@ pub(crate) fn cholesky(dtype: DType) -> Kernel {
     for_field!(dtype, T => kernel(move |_, [x]| {
         let (_, _, n) = split(&x);
         let x = dense::<T>(x)?;
-        Tensor::build::<T>(x.shape().into(), |l| {
-            each(l, n * n, |b, l| linalg::cholesky(l, part(slice(&x), b, n * n), n));
+        Tensor::build::<T, _>(x.shape().into(), |l| {
+            each(l, n * n, |b, l| linalg::cholesky(l, part(slice(&x), b, n * n), n))
         })
     }))
 }
@@ -156,9 +159,9 @@ pub(crate) fn triangular_solve(s: &TriangularSolve, dtype: DType) -> Kernel {
         let (_, m, n) = split(&b);
         let k = if how.left { m } else { n };
         let (a, b) = (dense::<T>(a)?, dense::<T>(b)?);
-        let x = Tensor::filled::<T>(b.shape().into(), |x| {
+        let x = Tensor::filled::<T, _>(b.shape().into(), |x| {
             x.copy_from_slice(slice(&b));
-            each(x, m * n, |b, x| linalg::triangular_solve(x, part(slice(&a), b, k * k), m, n, how));
+            each(x, m * n, |b, x| linalg::triangular_solve(x, part(slice(&a), b, k * k), m, n, how))
         })?;
         Ok(if few { x.narrowed(|d| d == side).widened(&shape) } else { x })
     }))
@@ -177,8 +180,8 @@ fn factors<T: Plain + Field>(x: &Tensor) -> Result<Factors<T>> {
     let mut f = Factors { packed: zeroed(all * m * n)?, pivots: zeroed(all * k)?, perms: zeroed(all * m)? };
     let slices = (&mut f.packed[..], &mut f.pivots[..], &mut f.perms[..]);
     each_of([all, m * n * k], slices, [m * n, k, m], |b, packed, pivots, perm| {
-        linalg::lu(packed, pivots, perm, part(slice::<T>(x), b, m * n), m, n);
-    });
+        linalg::lu(packed, pivots, perm, part(slice::<T>(x), b, m * n), m, n)
+    })?;
     Ok(f)
 }
 
@@ -200,15 +203,15 @@ pub(crate) fn solve(dtype: DType) -> Kernel {
         let (a, b) = (dense::<T>(a)?, dense::<T>(b)?);
         let f = factors::<T>(&a)?;
         let lower = Triangle { left: true, lower: true, unit: true, transposed: false, conjugated: false };
-        Tensor::filled::<T>(b.shape().into(), |x| {
+        Tensor::filled::<T, _>(b.shape().into(), |x| {
             each(x, n * k, |m, x| {
                 let packed = part(&f.packed, m, n * n);
                 for (row, &p) in x.chunks_exact_mut(k.max(1)).zip(part(&f.perms, m, n)) {
                     row.copy_from_slice(part(part(slice(&b), m, n * k), p as usize, k));
                 }
-                linalg::triangular_solve(x, packed, n, k, lower);
-                linalg::triangular_solve(x, packed, n, k, Triangle { lower: false, unit: false, ..lower });
-            });
+                linalg::triangular_solve(x, packed, n, k, lower)?;
+                linalg::triangular_solve(x, packed, n, k, Triangle { lower: false, unit: false, ..lower })
+            })
         })
     }))
 }
@@ -230,7 +233,7 @@ pub(crate) fn det(dtype: DType) -> Kernel {
             let (start, pivots) = f.pivots(b, n);
             pivots.fold(start, |d, z| d * z)
         };
-        let d = (0..count(&lead)).map(product).collect();
+        let d = collected((0..count(&lead)).map(product))?;
         Ok(Tensor::from_vec(lead, d))
     }))
 }
@@ -243,19 +246,16 @@ pub(crate) fn slogdet(s: &Slogdet, used: Used, dtype: DType) -> Kernel {
         let f = factors::<T>(&dense::<T>(x)?)?;
         let zero = <T as Field>::zero();
         let phase = |z: T| if z == zero { zero } else { z.phase() };
-        let (mut signs, mut logs) = (Vec::with_capacity(all), Vec::with_capacity(all));
-        for b in 0..all {
-            let (start, pivots) = f.pivots(b, n);
-            signs.push(pivots.clone().fold(start, |s, z| s * phase(z)));
-            logs.push(pivots.map(|z| libm::log(z.size())).sum::<f64>());
-        }
+        let pivots = || (0..all).map(|b| f.pivots(b, n));
+        let signs = collected(pivots().map(|(start, pivots)| pivots.fold(start, |s, z| s * phase(z))))?;
+        let logs = collected(pivots().map(|(_, pivots)| pivots.map(|z| libm::log(z.size())).sum::<f64>()))?;
         let mut y: Results = smallvec![Tensor::from_vec(lead.clone(), signs), Tensor::from_vec(lead.clone(), logs)];
         if inverse {
             let shape = ending(&lead, &[if wanted { n } else { 0 }, n]);
-            y.push(Tensor::build::<T>(shape, |z| {
+            y.push(Tensor::build::<T, _>(shape, |z| {
                 each(z, n * n, |b, z| {
-                    linalg::inverse_transposed(z, part(&f.packed, b, n * n), part(&f.perms, b, n), n);
-                });
+                    linalg::inverse_transposed(z, part(&f.packed, b, n * n), part(&f.perms, b, n), n)
+                })
             })?);
         }
         Ok(y)
@@ -272,7 +272,7 @@ pub(crate) fn qr(f: &Qr, used: Used, dtype: DType) -> Kernel {
         let (mut q, mut r) = (zeroed::<T>(all * m * columns)?, zeroed::<T>(all * k * n)?);
         for b in 0..all {
             let q = orthogonal.then(|| part_mut(&mut q, b, m * k));
-            linalg::qr(q, part_mut(&mut r, b, k * n), part(slice::<T>(&x), b, m * n), m, n, k);
+            linalg::qr(q, part_mut(&mut r, b, k * n), part(slice::<T>(&x), b, m * n), m, n, k).map_err(limit)?;
         }
         Ok(smallvec![Tensor::from_vec(ending(&lead, &[m, columns]), q), Tensor::from_vec(ending(&lead, &[k, n]), r)])
     }))
@@ -287,8 +287,8 @@ pub(crate) fn eigh(f: &Eigh, dtype: DType) -> Kernel {
         let size = if vectors { n * n } else { 0 };
         let (mut w, mut v) = (zeroed::<f64>(all * n)?, zeroed::<T>(all * size)?);
         each_of([all, spectral(n, n)], (&mut w[..], &mut v[..], &mut [(); 0]), [n, size, 0], |b, w, v, _| {
-            linalg::eigh(w, vectors.then_some(v), part(slice::<T>(&x), b, n * n), n, ANCHOR);
-        });
+            linalg::eigh(w, vectors.then_some(v), part(slice::<T>(&x), b, n * n), n, ANCHOR)
+        })?;
         let mut y: Results = smallvec![Tensor::from_vec(ending(&lead, &[n]), w)];
         if vectors {
             y.push(Tensor::from_vec(ending(&lead, &[n, n]), v));
@@ -309,8 +309,8 @@ pub(crate) fn svd(f: &Svd, dtype: DType) -> Kernel {
         let slices = (&mut s[..], &mut u[..], &mut v[..]);
         each_of([all, spectral(m, n)], slices, [k, left, right], |b, s, u, v| {
             let a = part(slice::<T>(&x), b, m * n);
-            linalg::svd(s, vectors.then_some((u, v)), a, Shape { m, n, p, q }, ANCHOR);
-        });
+            linalg::svd(s, vectors.then_some((u, v)), a, Shape { m, n, p, q }, ANCHOR)
+        })?;
         let s = Tensor::from_vec(ending(&lead, &[k]), s);
         if !vectors {
             return Ok(smallvec![s]);
@@ -330,8 +330,8 @@ pub(crate) fn eig(f: &Eig, dtype: DType) -> Kernel {
         let (mut w, mut v) = (zeroed::<C128>(all * n)?, zeroed::<C128>(all * size)?);
         each_of([all, spectral(n, n)], (&mut w[..], &mut v[..], &mut [(); 0]), [n, size, 0], |b, w, v, _| {
             let (v, a) = (vectors.then_some(v), part(slice::<T>(&x), b, n * n));
-            linalg::eig(w, v, a, n, ANCHOR, |w| eig_order(w, dtype.epsilon()));
-        });
+            linalg::eig(w, v, a, n, ANCHOR, |w| eig_order(w, dtype.epsilon()))
+        })?;
         let mut y: Results = smallvec![Tensor::from_vec(ending(&lead, &[n]), w)];
         if vectors {
             y.push(Tensor::from_vec(ending(&lead, &[n, n]), v));

@@ -6,7 +6,7 @@
 //! code ([`recurrence`](crate::recurrence)). Another over a few elements ([`tiny`](crate::tiny)) runs without a tensor per
 //! step: its results are written where they go.
 
-use crate::element::for_size;
+use crate::element::{for_size, limit};
 use crate::executor::Compiler;
 use crate::kernel::{Kernel, Operands, Results, Sizes};
 use crate::program::{Program, Running};
@@ -15,6 +15,7 @@ use crate::tensor::{Extents, Fresh, Tensor, volume};
 use crate::tiny::{Form, Tiny};
 use cotangent_core::ops::{Scan, While};
 use cotangent_core::{DType, Env, Result, Shape, bail};
+use cotangent_kernels::Fallible;
 use cotangent_kernels::copy::copy_into;
 use smallvec::smallvec;
 
@@ -168,7 +169,7 @@ fn scan_tiny(tiny: &Tiny, n: usize, reverse: bool, [consts, stacks]: [usize; 2],
     let made: Vec<Fresh> = outputs[carries..].iter().map(stacked).collect::<Result<_>>()?;
     let first: Vec<*const u8> = x.iter().map(Tensor::first_ptr).collect();
     let (mut from, sizes) = (first.clone(), inputs.iter().map(Form::bytes).collect::<Vec<_>>());
-    tiny.with_memory(|memory| {
+    let done: Fallible = tiny.with_memory(|memory| {
         for step in 0..n {
             let i = if reverse { n - 1 - step } else { step };
             for k in stacks..first.len() {
@@ -181,14 +182,16 @@ fn scan_tiny(tiny: &Tiny, n: usize, reverse: bool, [consts, stacks]: [usize; 2],
             // rows. Nobody else has the memory between steps.
             unsafe {
                 match step {
-                    0 => tiny.execute(memory, from.iter().copied(), to),
-                    _ => tiny.execute_again(memory, from.iter().copied(), to),
+                    0 => tiny.execute(memory, from.iter().copied(), to)?,
+                    _ => tiny.execute_again(memory, from.iter().copied(), to)?,
                 }
             }
             std::mem::swap(&mut old, &mut new);
             from[consts..stacks].iter_mut().zip(&old).for_each(|(from, carry)| *from = carry.ptr());
         }
+        Ok(())
     });
+    done.map_err(limit)?;
     // SAFETY: there was a step, so every carry was written, and every row of what was stacked.
     unsafe {
         let carry = old.into_iter().zip(outputs).map(|(y, form)| y.into_tensor(&form.shape));
@@ -225,7 +228,7 @@ pub(crate) fn while_loop(cx: &Compiler<'_>, w: &While) -> Result<Kernel> {
             carry.push(stack.finish(steps, env)?);
         }
         if saves {
-            carry.push(Tensor::build::<bool>(smallvec![steps], |dst| dst.fill(true))?);
+            carry.push(Tensor::build::<bool, _>(smallvec![steps], |dst| dst.fill(true))?);
         }
         Ok(carry)
     }))
@@ -251,9 +254,10 @@ fn while_tiny(
     loop {
         // SAFETY: operands have the types that the condition takes, carries those of its results, and lie packed; the
         // condition is one truth value.
-        test.with_memory(|memory| unsafe {
-            test.execute(memory, asked.iter().copied(), [(&raw mut holds).cast::<u8>()]);
+        let done = test.with_memory(|memory| unsafe {
+            test.execute(memory, asked.iter().copied(), [(&raw mut holds).cast::<u8>()])
         });
+        done.map_err(limit)?;
         if !holds {
             break;
         }
@@ -263,7 +267,8 @@ fn while_tiny(
         }
         let to = new.iter().map(Fresh::ptr).chain(rows.iter().copied());
         // SAFETY: as above, of the body; buffers for results have room for them.
-        step.with_memory(|memory| unsafe { step.execute(memory, from.iter().copied(), to) });
+        let done = step.with_memory(|memory| unsafe { step.execute(memory, from.iter().copied(), to) });
+        done.map_err(limit)?;
         std::mem::swap(&mut old, &mut new);
         for (k, carry) in old.iter().enumerate() {
             from[of_body + k] = carry.ptr();
@@ -281,7 +286,7 @@ fn while_tiny(
         y.push(stack.finish(steps, &Env::default())?);
     }
     if saves {
-        y.push(Tensor::build::<bool>(smallvec![steps], |dst| dst.fill(true))?);
+        y.push(Tensor::build::<bool, _>(smallvec![steps], |dst| dst.fill(true))?);
     }
     Ok(y)
 }

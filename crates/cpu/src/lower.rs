@@ -1,14 +1,17 @@
 //! From an operation to a [`Kernel`]: one match over the operations, decided once per equation.
 
+use crate::element::limit;
 use crate::executor::Compiler;
 use crate::kernel::{Kernel, Operands, Results, Sizes, Used, kernel};
 use crate::tensor::Tensor;
 use crate::{
     contract, control, convert, fourier, fused, generate, linalg, loops, movement, reduce, sliding, sort, windows,
 };
+use cotangent_core::ops::EigOrder;
 use cotangent_core::ops::{Op, Unary};
 use cotangent_core::transform::Session;
-use cotangent_core::{Dim, Env, Primitive, Result, Type, bail};
+use cotangent_core::{Array, Dim, Env, Primitive, Result, Type, bail};
+use cotangent_kernels::memory::hold;
 
 /// The kernel of an operation on operands of these types, of whose results these are read. Their bits do not depend on that.
 pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: Used) -> Result<Kernel> {
@@ -22,13 +25,15 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: Used) -> Resul
         | Op::Binary(_)
         | Op::Compare(_)
         | Op::Select(_)
+        | Op::AtKink(_)
         | Op::Complex(_)
         | Op::IntegerPow(_)
         | Op::Polygamma(_)
         | Op::BesselIe(_)
         | Op::Special(_)
         | Op::Betainc(_)
-        | Op::ReducePrecision(_) => fused::alone(op, &x.iter().map(|t| t.dtype).collect::<Vec<_>>()).kernel(),
+        | Op::ReducePrecision(_)
+        | Op::RoundTo(_) => fused::alone(op, &x.iter().map(|t| t.dtype).collect::<Vec<_>>()).kernel(),
         Op::Convert(c) => convert::convert(c.to),
         Op::Constant(c) => generate::constant(c)?,
         Op::Iota(i) => generate::iota(i),
@@ -77,7 +82,9 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: Used) -> Resul
         Op::Qr(f) => linalg::qr(f, used, x[0].dtype),
         Op::Eigh(f) => linalg::eigh(f, x[0].dtype),
         Op::Svd(f) => linalg::svd(f, x[0].dtype),
-        Op::Eig(f) => linalg::eig(f, x[0].dtype),
+        Op::Eig(f) if f.order == EigOrder::Sorted => linalg::eig(f, x[0].dtype),
+        // By their meaning, which says in which order eigenvalues come.
+        Op::Eig(_) | Op::Schur(_) => evaluated(op),
         Op::Spectral(s) => control::inside(cx, &s.expand(x)?)?,
         Op::Guard(g) => control::guard(g, x[0].dtype),
         Op::Extension(p) => checked(op, x, cx.executor.kernel(&**p, x)?.unwrap_or_else(|| evaluated(op)))?,
@@ -96,6 +103,9 @@ pub(crate) fn evaluated(op: &Op) -> Kernel {
     let op = Settled::of(op);
     Box::new(move |env, x: Operands| -> Result<Results> {
         let x = x.into_iter().map(Tensor::into_array).collect::<Result<Vec<_>>>()?;
+        // The reference computes in wide numbers, a vector for each operand and result, and cannot say that there is no memory.
+        let elements = x.iter().map(Array::len).fold(0, usize::saturating_add);
+        let _room = hold(elements.saturating_mul(4 * size_of::<i128>())).map_err(limit)?;
         Ok(op.with(env, |op| op.eval(&x, env))?.into_iter().map(Tensor::from).collect())
     })
 }

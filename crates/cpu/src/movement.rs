@@ -60,7 +60,7 @@ pub(crate) fn concatenate(axis: usize, dtype: DType) -> Kernel {
         let mut shape = Extents::from_slice(x[0].shape());
         shape[axis] = x.iter().map(|x| x.shape()[axis]).fold(0, usize::saturating_add);
         let (strides, mut at) = (row_major(&shape), 0);
-        let y = Tensor::filled_bits::<W>(dtype, shape, |dst| {
+        let y = Tensor::filled_bits::<W, _>(dtype, shape, |dst| {
             for x in x.iter().filter(|x| x.numel() > 0) {
                 copy_region(dst, at, &strides, x.bits::<W>());
                 at += x.shape()[axis] * strides[axis] as usize;
@@ -168,5 +168,5 @@ pub(crate) fn owned<W: Bits + Default>(mut x: Tensor) -> Result<Tensor> {
     if x.exclusive_bits::<W>().is_some() {
         return Ok(x);
     }
-    Tensor::filled_bits::<W>(x.dtype(), x.shape().into(), |dst| cotangent_kernels::copy::copy_into(dst, x.bits()))
+    Tensor::filled_bits::<W, _>(x.dtype(), x.shape().into(), |dst| cotangent_kernels::copy::copy_into(dst, x.bits()))
 }

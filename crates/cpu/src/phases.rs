@@ -6,11 +6,14 @@
 //! the shape and the code. Products that the phases read come before them: of the rows that a thread has claimed, or whole.
 
 use crate::across::Across;
+use crate::element::limit;
 use crate::fused::{Fused, Level, Life, Phase, Place};
 use crate::products::{Cut, Factors};
 use crate::tensor::{Extents, Fresh, Tensor, row_major};
 use cotangent_core::{DType, Result};
-use cotangent_kernels::parallel::{Shared, parallel, with_threads};
+use cotangent_kernels::Fallible;
+use cotangent_kernels::memory::grow;
+use cotangent_kernels::parallel::{Shared, attempt, with_threads};
 use cotangent_kernels::tile::fold::{Fold, PIECE, Reduced};
 use cotangent_kernels::tile::{AHEAD, Laid, Line, past_caches};
 use smallvec::SmallVec;
@@ -206,7 +209,7 @@ impl<'a> Run<'a> {
     /// # Safety
     /// Operands address elements of their types for every index of the shape of their level, whole buffers have room
     /// for all values of theirs, and only buffers that may be written over an operand overlap it.
-    pub(crate) unsafe fn by_rows(&self) {
+    pub(crate) unsafe fn by_rows(&self) -> Result<()> {
         let simple = matches!(&self.fused.phases[..], [p] if p.folds.is_empty()) && self.packed().next().is_none();
         let mut grain = (BLOCK / self.len.max(1)).max(1);
         // All that is packed has the same rows: those of the shape.
@@ -224,10 +227,11 @@ impl<'a> Run<'a> {
         };
         if self.made.cut.is_none() {
             // SAFETY: products that run before have memory for all rows.
-            self.made.factors.iter().for_each(|f| unsafe { self.product(f, 0..self.count, Passing::NOTHING) });
+            let product = |f| unsafe { self.product(f, 0..self.count, Passing::NOTHING) };
+            self.made.factors.iter().try_for_each(product).map_err(limit)?;
         }
         let nanos = cost.saturating_add(products).saturating_mul(self.count as u64) / 1000;
-        parallel(cut.blocks(), nanos, |c| {
+        let done = attempt(cut.blocks(), nanos, |c| {
             let all = cut.range(c);
             let block = if simple { all.len() } else { grain };
             let room = if self.made.cut.is_some() { all.len() * self.len } else { 0 };
@@ -236,7 +240,7 @@ impl<'a> Run<'a> {
                 if self.made.cut.is_some() {
                     // SAFETY: there is room for the products of these rows. The others compute theirs beside.
                     let product = |f| unsafe { self.product(f, all.clone(), memory) };
-                    with_threads(1, || self.made.factors.iter().for_each(product));
+                    with_threads(1, || self.made.factors.iter().try_for_each(product))?;
                 }
                 for start in all.clone().step_by(block.max(1)) {
                     let rows = start..all.end.min(start + block);
@@ -255,21 +259,23 @@ impl<'a> Run<'a> {
                         }
                     }
                 }
-            });
+                Ok(())
+            })
         });
+        done.map_err(limit)
     }
 
     /// Computes a product of some rows.
     ///
     /// # Safety
     /// There is room for it.
-    unsafe fn product(&self, f: &Factors, rows: Range<usize>, memory: Passing) {
+    unsafe fn product(&self, f: &Factors, rows: Range<usize>, memory: Passing) -> Fallible {
         let [_, _, n] = f.sizes();
         let elements = rows.start * self.len..rows.end * self.len;
         let to = self.at(Place::Buffer(f.buffer), memory).wrapping_add(elements.start * f.dtype().size());
         // SAFETY: rows of the group are whole rows of the product; memory that passes, and what is made for a product, is
         // initialised, and no other thread has these rows.
-        unsafe { f.make(elements.start / n..elements.end / n, to) };
+        unsafe { f.make(elements.start / n..elements.end / n, to) }
     }
 
     /// The operands of which a block at a time is packed.
@@ -302,7 +308,7 @@ impl<'a> Run<'a> {
             let cost = p.cost.saturating_mul(PIECE as u64) + p.folds.len() as u64 * fold_cost(PIECE);
             let claim = (CLAIM * 1000 / cost.max(1)).max(1) as usize;
             let to: SmallVec<[Shared<u8>; 2]> = partial.iter().map(|f| Shared(f.ptr())).collect();
-            parallel(units.div_ceil(claim), cost.saturating_mul(units as u64) / 1000, |c| {
+            let done = attempt(units.div_ceil(claim), cost.saturating_mul(units as u64) / 1000, |c| {
                 self.with_memory(PIECE, 0, |mut memory| {
                     for u in c * claim..units.min((c + 1) * claim) {
                         let start = u / pieces * self.len + u % pieces * PIECE;
@@ -317,8 +323,10 @@ impl<'a> Run<'a> {
                             }
                         }
                     }
-                });
+                    Ok(())
+                })
             });
+            done.map_err(limit)?;
             for (f, from) in p.folds.iter().zip(&partial) {
                 let dtype = self.fused.buffers[f.2].dtype;
                 let to = self.whole[f.2].expect("values of rows are whole");
@@ -335,19 +343,17 @@ impl<'a> Run<'a> {
     }
 
     /// Calls `f` with this thread's memory, with room for so many elements of what passes, and of products.
-    fn with_memory(&self, elements: usize, of_products: usize, f: impl FnOnce(Passing)) {
+    fn with_memory(&self, elements: usize, of_products: usize, f: impl FnOnce(Passing) -> Fallible) -> Fallible {
         PASSING.with_borrow_mut(|memory| {
             // So many that every buffer begins a line.
             let [elements, of_products] = [elements, of_products].map(|n| n.next_multiple_of(size_of::<Line>()));
             let need = (self.passing * elements + self.passing_products * of_products) / size_of::<Line>();
-            if memory.len() < need {
-                memory.resize(need, Line([0; 64]));
-            }
+            grow(memory, need, Line([0; 64]))?;
             let data = memory.as_mut_ptr().cast::<u8>();
             let after = data.wrapping_add(self.passing * elements);
             let block = Room { data, elements, first: 0 };
-            f(Passing { block, products: Room { data: after, elements: of_products, first: 0 } });
-        });
+            f(Passing { block, products: Room { data: after, elements: of_products, first: 0 } })
+        })
     }
 
     /// Where the first value of a place is, or would be.

@@ -15,6 +15,7 @@ use crate::tensor::Tensor;
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::Op;
 use cotangent_core::{DType, Dim, Function, Result, Type};
+use cotangent_kernels::Fallible;
 use cotangent_kernels::View;
 use cotangent_kernels::gemm::{Gemm, gemm};
 use std::ops::Range;
@@ -115,6 +116,9 @@ impl Cut {
 /// numbers, and nothing is to be checked when it runs.
 pub(crate) fn sizes(f: &Function, e: &Eqn) -> Option<([usize; 2], DType)> {
     let Op::DotGeneral(d) = &e.op else { return None };
+    if d.stable {
+        return None;
+    }
     let types: Vec<Type> = f.operands(e).iter().map(|&v| f.ty(v).clone()).collect();
     let steps = known(d.lhs_contract.iter().map(|&a| &types[0].shape[a]))?;
     let columns = known(d.rhs_free(types[1].rank()).iter().map(|&a| &types[1].shape[a]))?;
@@ -161,16 +165,16 @@ impl Factors {
     ///
     /// # Safety
     /// The rows exist, and `c` is valid for writing them, initialised; nothing else refers to them.
-    pub(crate) unsafe fn make(&self, rows: Range<usize>, c: *mut u8) {
+    pub(crate) unsafe fn make(&self, rows: Range<usize>, c: *mut u8) -> Fallible {
         for_compute!(self.dtype(), T => {
             let len = rows.len() * self.sizes()[2];
             // SAFETY: as stated.
             let c = unsafe { std::slice::from_raw_parts_mut(c.cast::<T>(), len) };
             self.rows(rows, c)
-        });
+        })
     }
 
-    fn rows<T: Plain + Gemm>(&self, rows: Range<usize>, mut c: &mut [T]) {
+    fn rows<T: Plain + Gemm>(&self, rows: Range<usize>, mut c: &mut [T]) -> Fallible {
         let [m, k, n] = self.sizes();
         let [a, b] = self.matrices.each_ref().map(|x| x.view::<T>());
         let batch = a.shape().len() - 2;
@@ -201,9 +205,10 @@ impl Factors {
             let strides_a = [steps[0], a.stride(batch), a.stride(batch + 1)];
             let strides_b = [steps[1], b.stride(batch), b.stride(batch + 1)];
             let a = View::new(a.data(), start(a, i).wrapping_add_signed(below), &of_a, &strides_a);
-            gemm(now, a, View::new(b.data(), start(b, i), &of_b, &strides_b));
+            gemm(now, a, View::new(b.data(), start(b, i), &of_b, &strides_b))?;
             row += count * height;
             c = rest;
         }
+        Ok(())
     }
 }

@@ -118,10 +118,10 @@ impl Program {
         let f = self.function().clone();
         let infos = steps(&f);
         let runs = runs.max(1);
-        let mut times = vec![Vec::with_capacity(runs); infos.len()];
+        let mut times = vec![Vec::new(); infos.len()];
         let mut starts = vec![Duration::ZERO; infos.len()];
         let mut costs = vec![Cost::default(); infos.len()];
-        let mut totals = Vec::with_capacity(runs);
+        let mut totals = Vec::new();
         for _ in 0..runs {
             let begin = Instant::now();
             self.run_watched(inputs.iter().cloned().collect(), |k, env, x: Operands, kernel| {
@@ -222,7 +222,9 @@ fn fastest(mut f: impl FnMut()) -> f64 {
 fn product<T: cotangent_kernels::gemm::Gemm>(one: T) -> f64 {
     const N: usize = 256;
     let (a, mut c) = (vec![one; N * N], vec![one; N * N]);
-    let seconds = fastest(|| gemm(black_box(&mut c), View::dense(&a, &[N, N]), View::dense(&a, &[N, N])));
+    let seconds = fastest(|| {
+        let _ = gemm(black_box(&mut c), View::dense(&a, &[N, N]), View::dense(&a, &[N, N]));
+    });
     2.0 * (N * N * N) as f64 / seconds
 }
 

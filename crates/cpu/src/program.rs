@@ -409,7 +409,7 @@ pub(crate) fn needs_check(f: &Function, e: &Eqn, x: &[Type]) -> bool {
         return false;
     }
     match e.op {
-        Op::Binary(_) | Op::Compare(_) | Op::Select(_) | Op::Complex(_) | Op::LinearRecurrence(_) => {
+        Op::Binary(_) | Op::Compare(_) | Op::Select(_) | Op::AtKink(_) | Op::Complex(_) | Op::LinearRecurrence(_) => {
             x.iter().any(|t| t.shape != x[0].shape)
         }
         Op::DotGeneral(ref d) => {

@@ -2,16 +2,17 @@
 
 use crate::convert::converted;
 use crate::element::{
-    Pair, Plain, Real, compute, compute_exact, for_compute, for_compute_ordered, for_pair, for_real, pick,
+    Plain, Real, compute, compute_exact, for_compute, for_compute_ordered, for_pair, for_real, limit, pick,
 };
 use crate::kernel::{Kernel, kernel};
 use crate::lower::{Settled, evaluated};
 use crate::tensor::{Extents, Tensor, row_major};
 use cotangent_core::dtype::Kind;
-use cotangent_core::ops::{Cumulative, LinearRecurrence, Op, Reduce, Reduction, Running};
-use cotangent_core::{C128, DType, Result};
-use cotangent_kernels::{Ordered, View, copy::copy_region, cumulative, reduce as fold};
-use std::ops::{Add, Mul};
+use cotangent_core::ops::{Cumulative, Factors, LinearRecurrence, Op, Reduce, Reduction, Running};
+use cotangent_core::{DType, Result};
+use cotangent_kernels::memory::filled;
+use cotangent_kernels::twice::Exact;
+use cotangent_kernels::{Number, Ordered, View, copy::copy_region, cumulative, reduce as fold};
 
 /// A reduction of a view over axes into a row-major slice.
 type Fold<T> = fn(&mut [T], View<'_, T>, &[usize]);
@@ -91,7 +92,7 @@ fn running<T: Plain>(c: Cumulative, identity: T, scan: Scan<T>) -> Kernel {
         let shape = Extents::from_slice(x.shape());
         let (left, strides) = (shape[axis].saturating_sub(1), row_major(&shape));
         let x = x.slice(axis, usize::from(reverse && left > 0), left, 1);
-        let inner = Tensor::build::<T>(x.shape().into(), |dst| scan(dst, x.view(), axis, reverse))?;
+        let inner = Tensor::build::<T, _>(x.shape().into(), |dst| scan(dst, x.view(), axis, reverse))?;
         Tensor::build(shape, |dst| {
             dst.fill(identity);
             let first = if reverse { 0 } else { strides[axis] as usize };
@@ -113,7 +114,6 @@ fn log_sum_exp<T: Real>(dst: &mut [T], src: View<'_, T>, axis: usize, reverse: b
 
 /// A running reduction along an axis. Without the element itself, the first result is the empty one.
 pub(crate) fn cumulative(c: &Cumulative, dtype: DType) -> Kernel {
-    use cotangent_kernels::Number;
     let c = *c;
     let (exact, to) = (compute_exact(dtype), compute(dtype));
     // The empty maximum depends on the type.
@@ -144,25 +144,34 @@ pub(crate) fn cumulative(c: &Cumulative, dtype: DType) -> Kernel {
     }
 }
 
-/// `y[k] = a[k] y[k-1] + b[k]` along an axis: the state is kept in the wide type.
-fn recurrence<T: Plain, W>(r: LinearRecurrence, to: fn(T) -> W, of: fn(W) -> T) -> Kernel
-where
-    W: Copy + Default + Add<Output = W> + Mul<Output = W> + 'static,
-{
+/// The product of a state and a factor; with strong zeros a zero of either makes it zero.
+#[inline(always)]
+pub(crate) fn times<T: Plain>(state: T::Exact, x: T, strong: bool) -> T::Exact {
+    if strong && (x == T::ZERO || state.round() == T::ZERO.wide()) {
+        return T::Exact::of(T::ZERO.wide());
+    }
+    state.times(x.wide())
+}
+
+/// `y[k] = a[k] y[k-1] + b[k]` along an axis: the state is kept in twice the precision of the wide type.
+fn recurrence<T: Plain>(r: LinearRecurrence) -> Kernel {
+    let strong = r.factors != Factors::Any;
     kernel(move |_, [a, b]| {
         let (a, b) = (a.into_dense()?, b.into_dense()?);
         let (n, inner) = (a.shape()[r.axis], a.shape()[r.axis + 1..].iter().product::<usize>());
         let (x, z) = (a.view::<T>().data(), b.view::<T>().data());
+        let none = T::Exact::of(T::ZERO.wide());
+        let mut state = filled(none, inner).map_err(limit)?;
         Tensor::build(a.shape().into(), |dst| {
-            let mut state = vec![W::default(); inner];
             for line in (0..dst.len()).step_by((n * inner).max(1)) {
-                state.fill(W::default());
+                state.fill(none);
                 for step in 0..n {
                     let row = line + inner * if r.reverse { n - 1 - step } else { step };
                     for (j, s) in state.iter_mut().enumerate() {
                         let i = row + j;
-                        let next = if step == 0 { to(z[i]) } else { to(x[i]) * *s + to(z[i]) };
-                        dst[i] = of(if r.exclusive { *s } else { next });
+                        let term = T::Exact::of(z[i].wide());
+                        let next = if step == 0 { term } else { times::<T>(*s, x[i], strong).plus(term) };
+                        dst[i] = T::from_wide(if r.exclusive { *s } else { next }.round());
                         *s = next;
                     }
                 }
@@ -174,7 +183,7 @@ where
 /// A linear recurrence.
 pub(crate) fn linear_recurrence(r: &LinearRecurrence, dtype: DType) -> Kernel {
     match dtype.kind() {
-        Kind::Complex => for_pair!(dtype, T => recurrence::<T, C128>(*r, T::to, T::of)),
-        _ => for_real!(dtype, T => recurrence::<T, f64>(*r, T::to, T::of)),
+        Kind::Complex => for_pair!(dtype, T => recurrence::<T>(*r)),
+        _ => for_real!(dtype, T => recurrence::<T>(*r)),
     }
 }

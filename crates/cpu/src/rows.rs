@@ -4,7 +4,7 @@
 //! the bits are the reference's.
 
 use crate::element::{Pair, Real, Whole};
-use cotangent_core::ops::ReducePrecision;
+use cotangent_core::ops::{Format, ReducePrecision};
 use cotangent_core::{C128, DType, math};
 use cotangent_kernels::tile::Kernel;
 
@@ -93,6 +93,8 @@ numbered! {
     /// `x^n`
     whole_power[Whole](x), |n| T::of(math::pow_int(x.to(), n.into()));
     /// `x^n`
+    real_power[Real](x), |n| T::of(math::powi(x.to(), n));
+    /// `x^n`
     pair_power[Pair](x), |n| T::of(math::complex::powi(x.to(), n));
     /// A derivative of digamma.
     polygamma[Real](x), |n| T::of(math::polygamma(n as u32, x.to()));
@@ -108,6 +110,8 @@ numbered! {
     zeta[Real](a, x), |n| T::of(math::zeta(n as u32, a.to(), x.to()));
     /// The incomplete beta function, differentiated in its parameters as often as two packed numbers say.
     betainc[Real](a, b, x), |n| T::of(math::betainc(unpacked(n), a.to(), b.to(), x.to()));
+    /// Rounding to the format with this number.
+    round_to[Real](x), |n| T::of(Format::of_number(n as usize).round(x.to()));
     /// Rounding to packed numbers of bits.
     reduce_precision[Real](x), |n| T::of(rounded(n, x.to(), T::DTYPE));
 }

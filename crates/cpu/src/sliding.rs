@@ -1,15 +1,16 @@
 //! Operations with sliding windows: convolutions, and reductions and selections over windows.
 
 use crate::convert::converted;
-use crate::element::{Plain, compute, for_compute, for_compute_ordered, pick};
+use crate::element::{Plain, compute, compute_exact, for_compute, for_compute_ordered, pick};
 use crate::kernel::{Kernel, kernel};
 use crate::reduce::through;
 use crate::tensor::{Extents, Tensor};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Convolution, ReduceWindow, Reduction, SelectWindow, Sliding};
 use cotangent_core::{DType, Dim, Env, Result, Scalar};
-use cotangent_kernels::convolution::{Channels, convolve};
+use cotangent_kernels::convolution::{Channels, convolve, convolve_compensated};
 use cotangent_kernels::sliding::Axis;
+use cotangent_kernels::twice::Exact;
 use cotangent_kernels::window::{self, Terms};
 use cotangent_kernels::{Number, Ordered};
 use smallvec::smallvec;
@@ -38,7 +39,7 @@ fn at(dims: &[Dim], env: &Env) -> Result<Extents> {
 
 /// A convolution.
 pub(crate) fn convolution(op: &Convolution, dtype: DType) -> Kernel {
-    let (op, to) = (op.clone(), compute(dtype));
+    let (op, to) = (op.clone(), if op.stable { compute_exact(dtype) } else { compute(dtype) });
     let inner = for_compute!(to, T => kernel(move |env, [x, w]| {
         let (x, w) = (x.into_dense()?, w.into_dense()?);
         let (s, t) = (x.shape(), w.shape());
@@ -47,7 +48,8 @@ pub(crate) fn convolution(op: &Convolution, dtype: DType) -> Kernel {
         let channels = Channels { groups: s[0], batch: s[1], features: s[2], outputs: t[1] };
         let mut shape: Extents = smallvec![s[0], s[1], t[1]];
         shape.extend_from_slice(&counts);
-        Tensor::filled(shape, |y| convolve::<T>(y, x.view().data(), w.view().data(), channels, &axes))
+        let run = if op.stable { convolve_compensated::<T> } else { convolve::<T> };
+        Tensor::filled(shape, |y| run(y, x.view().data(), w.view().data(), channels, &axes))
     }));
     through(dtype, to, inner)
 }
@@ -73,7 +75,7 @@ pub(crate) fn reduce_window(op: &ReduceWindow, dtype: DType) -> Kernel {
     let to = compute(dtype);
     let none = of_nothing(op.op, dtype);
     let inner = match op.op {
-        Sum => for_compute!(to, T => folding::<T, _>(op, none, Number::widen, Number::plus, T::narrow)),
+        Sum => for_compute!(to, T => summing::<T>(op, none)),
         Prod => for_compute!(to, T => folding::<T, _>(op, none, Number::widen, Number::times, T::narrow)),
         Max | Any => for_compute_ordered!(to, T => folding::<T, T>(op, none, |x| x, Ordered::maximum, |x| x)),
         Min | All => for_compute_ordered!(to, T => folding::<T, T>(op, none, |x| x, Ordered::minimum, |x| x)),
@@ -82,6 +84,18 @@ pub(crate) fn reduce_window(op: &ReduceWindow, dtype: DType) -> Kernel {
         Xor => pick!(to, T => folding::<T, T>(op, none, |x| x, |a, b| a ^ b, |x| x); I64 i64, U64 u64),
     };
     through(dtype, to, inner)
+}
+
+/// Sums over windows: plain ones of few elements, else compensated.
+fn summing<T: Plain>(op: &ReduceWindow, none: Scalar) -> Kernel {
+    let few = folding::<T, _>(op, none, Number::widen, Number::plus, T::narrow);
+    let lift = |x: T| T::Exact::of(x.wide());
+    let many = folding::<T, _>(op, none, lift, T::Exact::plus, |s| T::from_wide(s.round()));
+    let window = op.window.clone();
+    Box::new(move |env, x| {
+        let size: usize = at(&window, env)?.iter().product();
+        if size <= window::PLAIN { few(env, x) } else { many(env, x) }
+    })
 }
 
 fn folding<T: Plain, A: Copy + Send + Sync + 'static>(
@@ -97,7 +111,7 @@ fn folding<T: Plain, A: Copy + Send + Sync + 'static>(
         let x = x.into_dense()?;
         let (size, counts) = (at(&op.window, env)?, at(&op.extents, env)?);
         let axes = axes(&op.sliding, x.shape(), &size, &counts);
-        Tensor::filled::<T>(counts, |y| window::reduce(y, x.view().data(), &axes, lift(none), lift, fold, lower))
+        Tensor::filled::<T, _>(counts, |y| window::reduce(y, x.view().data(), &axes, lift(none), lift, fold, lower))
     })
 }
 
@@ -112,10 +126,10 @@ pub(crate) fn select_window(op: &SelectWindow, dtype: DType, of: DType) -> Kerne
         let axes = axes(&op.sliding, x.shape(), &at(&op.window, env)?, y.shape());
         let like = if op.gather { &y } else { &x };
         let select = for_compute!(to, T => window::equal(x.view::<T>().data(), y.view::<T>().data()));
-        let r = for_compute!(sums, T => Tensor::filled::<T>(like.shape().into(), |r| {
+        let r = for_compute!(sums, T => Tensor::filled::<T, _>(like.shape().into(), |r| {
             let each = t.view::<T>().data();
             let terms = if same { Terms::Same(each[0]) } else { Terms::Each(each) };
-            window::select(r, terms, &axes, [op.gather, op.first], &*select);
+            window::select(r, terms, &axes, [op.gather, op.first], &*select)
         }))?;
         converted(r, of)
     })

@@ -1,11 +1,12 @@
 //! Sorts and positions of extrema.
 
 use crate::convert::converted;
-use crate::element::{compute, for_compute_ordered, for_size};
+use crate::element::{compute, for_compute_ordered, for_size, limit};
 use crate::kernel::{Kernel, Operands, Results, Used, kernel};
 use crate::tensor::{Extents, Tensor};
 use cotangent_core::ops::{ArgReduce, Sort};
 use cotangent_core::{DType, Result};
+use cotangent_kernels::memory::zeros;
 use cotangent_kernels::sort::{argsort, take_along_axis};
 use cotangent_kernels::{View, reduce as fold};
 
@@ -16,7 +17,7 @@ pub(crate) fn arg_reduce(a: &ArgReduce, dtype: DType) -> Kernel {
         let x = converted(x, from)?;
         let shape = (0..x.shape().len()).filter(|&d| d != axis).map(|d| x.shape()[d]).collect();
         let find: fn(&mut [i64], View<'_, T>, &[usize]) = if min { fold::argmin } else { fold::argmax };
-        converted(Tensor::build::<i64>(shape, |dst| find(dst, x.view(), &[axis]))?, to)
+        converted(Tensor::build::<i64, _>(shape, |dst| find(dst, x.view(), &[axis]))?, to)
     }))
 }
 
@@ -30,12 +31,12 @@ fn permutation(keys: &[Tensor], axis: usize, down: bool) -> Result<Vec<usize>> {
             Some(order) => taken(&key, order, axis)?,
             None => key,
         };
-        let mut next = vec![0usize; key.numel()];
-        for_compute_ordered!(key.dtype(), T => argsort::<T>(&mut next, key.view(), axis, down));
+        let mut next = zeros::<usize>(key.numel()).map_err(limit)?;
+        for_compute_ordered!(key.dtype(), T => argsort::<T>(&mut next, key.view(), axis, down)).map_err(limit)?;
         order = Some(match order {
             Some(before) => {
-                let mut order = vec![0usize; next.len()];
-                take_along_axis(&mut order, View::dense(&before, key.shape()), &next, axis);
+                let mut order = zeros::<usize>(next.len()).map_err(limit)?;
+                take_along_axis(&mut order, View::dense(&before, key.shape()), &next, axis).map_err(limit)?;
                 order
             }
             None => next,
@@ -47,7 +48,7 @@ fn permutation(keys: &[Tensor], axis: usize, down: bool) -> Result<Vec<usize>> {
 fn taken(x: &Tensor, positions: &[usize], axis: usize) -> Result<Tensor> {
     let shape = Extents::from_slice(x.shape());
     for_size!(x.dtype(), W => {
-        Tensor::filled_bits::<W>(x.dtype(), shape, |dst| take_along_axis(dst, x.bits(), positions, axis))
+        Tensor::filled_bits::<W, _>(x.dtype(), shape, |dst| take_along_axis(dst, x.bits(), positions, axis))
     })
 }
 

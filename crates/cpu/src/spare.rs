@@ -49,6 +49,16 @@ pub(crate) fn take(dtype: DType, n: usize) -> Option<(Data, NonNull<u8>)> {
     found.ok().flatten()
 }
 
+/// Frees what this thread keeps.
+pub(crate) fn clear() {
+    let _ = SPARE.try_with(|spare| {
+        if let Ok(mut spare) = spare.try_borrow_mut() {
+            spare.f64.iter_mut().for_each(|kept| *kept = Vec::new());
+            spare.f32.iter_mut().for_each(|kept| *kept = Vec::new());
+        }
+    });
+}
+
 /// Keeps data that nobody else refers to, if it is short.
 #[inline]
 pub(crate) fn give(data: Data) {

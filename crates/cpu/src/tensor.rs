@@ -8,7 +8,7 @@
 
 use crate::axes::Axes;
 pub(crate) use crate::axes::row_major;
-use crate::element::{Bits, Plain, anything, for_any, for_size, uninitialised, zeroed};
+use crate::element::{Bits, Done, Plain, anything, for_any, for_size, uninitialised, zeroed};
 use cotangent_core::{Array, DType, Data, Result, Type, bail};
 use cotangent_kernels::View;
 use cotangent_kernels::copy::copy_on_threads;
@@ -54,7 +54,7 @@ impl Drop for Tensor {
     fn drop(&mut self) {
         // SAFETY: nothing reads the field after this.
         let mut data = unsafe { ManuallyDrop::take(&mut self.data) };
-        if data.len() * data.dtype().size() >= crate::buffers::KEPT {
+        if data.len() * data.dtype().size() >= cotangent_kernels::memory::KEPT {
             recycle(&mut data);
         } else {
             crate::spare::give(data);
@@ -70,7 +70,7 @@ fn recycle(data: &mut Data) {
         let mut vector = ManuallyDrop::new(std::mem::take(vector));
         let layout = Layout::array::<T>(vector.capacity()).expect("the vector has it");
         // SAFETY: a vector of this capacity is allocated with this layout, and it was taken from the only reference.
-        unsafe { crate::buffers::give(NonNull::new_unchecked(vector.as_mut_ptr()).cast(), layout) };
+        unsafe { cotangent_kernels::memory::give(NonNull::new_unchecked(vector.as_mut_ptr()).cast(), layout) };
     }
     for_any!(data.dtype(), T => of::<T>(data));
 }
@@ -96,39 +96,39 @@ impl Tensor {
     }
 
     /// A row-major tensor that `fill` writes; it gets a buffer of zeros.
-    pub(crate) fn build<T: Plain>(shape: Extents, fill: impl FnOnce(&mut [T])) -> Result<Tensor> {
+    pub(crate) fn build<T: Plain, R: Done>(shape: Extents, fill: impl FnOnce(&mut [T]) -> R) -> Result<Tensor> {
         let mut y = Tensor::zeros(T::DTYPE, shape)?;
-        fill(y.exclusive().expect("just made"));
+        fill(y.exclusive().expect("just made")).done()?;
         Ok(y)
     }
 
     /// As [`Tensor::build`], for a `fill` that writes every element: the buffer holds anything.
-    pub(crate) fn filled<T: Plain>(shape: Extents, fill: impl FnOnce(&mut [T])) -> Result<Tensor> {
+    pub(crate) fn filled<T: Plain, R: Done>(shape: Extents, fill: impl FnOnce(&mut [T]) -> R) -> Result<Tensor> {
         let mut y = Tensor::from_vec(shape.clone(), anything::<T>(volume(&shape)?)?);
-        fill(y.exclusive().expect("just made"));
+        fill(y.exclusive().expect("just made")).done()?;
         Ok(y)
     }
 
     /// As [`Tensor::build`], for a kernel that moves elements of any type of the size of `W`.
-    pub(crate) fn build_bits<W: Bits + Default>(
+    pub(crate) fn build_bits<W: Bits + Default, R: Done>(
         dtype: DType,
         shape: Extents,
-        fill: impl FnOnce(&mut [W]),
+        fill: impl FnOnce(&mut [W]) -> R,
     ) -> Result<Tensor> {
         let mut y = Tensor::zeros(dtype, shape)?;
-        fill(y.exclusive_bits().expect("just made"));
+        fill(y.exclusive_bits().expect("just made")).done()?;
         Ok(y)
     }
 
     /// As [`Tensor::build_bits`], for a `fill` that writes every element.
-    pub(crate) fn filled_bits<W: Bits + Default>(
+    pub(crate) fn filled_bits<W: Bits + Default, R: Done>(
         dtype: DType,
         shape: Extents,
-        fill: impl FnOnce(&mut [W]),
+        fill: impl FnOnce(&mut [W]) -> R,
     ) -> Result<Tensor> {
         let n = volume(&shape)?;
         let mut y = for_any!(dtype, T => Tensor::from_vec(shape, anything::<T>(n)?));
-        fill(y.exclusive_bits().expect("just made"));
+        fill(y.exclusive_bits().expect("just made")).done()?;
         Ok(y)
     }
 
@@ -292,7 +292,7 @@ impl Tensor {
             return Ok(self);
         }
         let (dtype, shape) = (self.dtype(), Extents::from_slice(self.shape()));
-        for_size!(dtype, W => Tensor::filled_bits::<W>(dtype, shape, |dst| copy_on_threads(dst, self.bits())))
+        for_size!(dtype, W => Tensor::filled_bits::<W, _>(dtype, shape, |dst| copy_on_threads(dst, self.bits())))
     }
 
     /// The same elements next to each other in row-major order, in a buffer that may hold others too.
@@ -455,7 +455,7 @@ impl Fresh {
     pub(crate) fn initialised(dtype: DType, n: usize) -> Result<Fresh> {
         let fresh = Fresh::new(dtype, n)?;
         let bytes = n * dtype.size();
-        if fresh.whole.is_none() && bytes < crate::buffers::LARGE {
+        if fresh.whole.is_none() && bytes < cotangent_kernels::memory::LARGE {
             // SAFETY: the buffer has so many bytes and is ours.
             unsafe { fresh.ptr().write_bytes(0, bytes) };
         }

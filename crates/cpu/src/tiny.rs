@@ -10,6 +10,7 @@
 //!
 //! The body of a loop may have larger values. There instructions are groups ([`fuse`](crate::fuse)): few passes over memory.
 
+use crate::element::limit;
 use crate::elementwise::{Lowering, Typed, is_elementwise};
 use crate::fuse::{Group, Node, plan};
 use crate::fused;
@@ -18,6 +19,7 @@ use crate::tensor::{Extents, Fresh, Tensor, row_major};
 use cotangent_core::graph::Eqn;
 use cotangent_core::ops::{DotGeneral, Op, Reduce, Reduction};
 use cotangent_core::{DType, Env, Function, Result, Type, Val};
+use cotangent_kernels::Fallible;
 use cotangent_kernels::gemm::{Gemm, gemm};
 use cotangent_kernels::tile::fold::{Fold, PIECE, Reduced};
 use cotangent_kernels::tile::{Body, Laid, Line, Run, kernels};
@@ -275,6 +277,9 @@ impl Plan<'_> {
 
     /// A product of a vector or matrix and another, over one axis of each.
     fn product(&mut self, d: &DotGeneral, [a, b]: [Val; 2], y: Val) -> Option<()> {
+        if d.stable {
+            return None;
+        }
         let (left, right) = (self.form(a)?, self.form(b)?);
         let ([i], [j], true) = (&d.lhs_contract[..], &d.rhs_contract[..], d.lhs_batch.is_empty()) else { return None };
         if left.shape.len() > 2 || right.shape.len() > 2 || !matches!(left.dtype, DType::F32 | DType::F64) {
@@ -399,7 +404,7 @@ fn is_known(f: &Function, e: &Eqn) -> bool {
 ///
 /// # Safety
 /// Operands are valid for reading at every index, `y` for writing `m * n` numbers, and it overlaps neither.
-unsafe fn product<T: Gemm>([m, k, n]: [usize; 3], y: *mut u8, [a, b]: [(*const u8, [isize; 2]); 2]) {
+unsafe fn product<T: Gemm>([m, k, n]: [usize; 3], y: *mut u8, [a, b]: [(*const u8, [isize; 2]); 2]) -> Fallible {
     // SAFETY: the caller's promise: operands are whole row-major values.
     let (y, left, right) = unsafe {
         (
@@ -408,7 +413,7 @@ unsafe fn product<T: Gemm>([m, k, n]: [usize; 3], y: *mut u8, [a, b]: [(*const u
             std::slice::from_raw_parts(b.0.cast::<T>(), k * n),
         )
     };
-    gemm(y, View::new(left, 0, &[m, k], &a.1), View::new(right, 0, &[k, n], &b.1));
+    gemm(y, View::new(left, 0, &[m, k], &a.1), View::new(right, 0, &[k, n], &b.1))
 }
 
 /// Reductions of `count` rows of `len` elements, at least one and at most [`PIECE`].
@@ -545,7 +550,7 @@ impl Tiny {
             table[outputs.start] = result.ptr();
             // SAFETY: the caller's promise; a fresh buffer holds all elements of the result, and they are written.
             give(unsafe {
-                self.run_placed(table);
+                self.run_placed(table).map_err(limit)?;
                 result.into_tensor(&form.shape)
             });
             return Ok(());
@@ -558,7 +563,7 @@ impl Tiny {
         }
         // SAFETY: as above.
         unsafe {
-            self.run_placed(table);
+            self.run_placed(table).map_err(limit)?;
             for (r, form) in results.into_iter().zip(&self.outputs) {
                 give(r.into_tensor(&form.shape));
             }
@@ -570,18 +575,18 @@ impl Tiny {
     ///
     /// # Safety
     /// As for [`Tiny::execute`]; the table has room for what is known.
-    unsafe fn run_placed(&self, table: &mut [*mut u8]) {
+    unsafe fn run_placed(&self, table: &mut [*mut u8]) -> Fallible {
         let (given, known) = table.split_at_mut(self.inputs.len() + self.outputs.len());
         // SAFETY: the caller's promise; the image is never written if it is fixed.
         unsafe {
             if self.fixed {
                 let base = self.image.as_ptr().cast::<u8>().cast_mut();
                 known.iter_mut().zip(&self.offsets).for_each(|(place, &at)| *place = base.wrapping_add(at));
-                self.follow(&self.code, table);
+                self.follow(&self.code, table)
             } else {
                 let (x, y) = given.split_at(self.inputs.len());
                 let (x, y) = (x.iter().map(|x| x.cast_const()), y.iter().copied());
-                self.with_memory(|memory| self.execute(memory, x, y));
+                self.with_memory(|memory| self.execute(memory, x, y))
             }
         }
     }
@@ -596,12 +601,12 @@ impl Tiny {
         memory: &mut Memory,
         x: impl IntoIterator<Item = *const u8>,
         y: impl IntoIterator<Item = *mut u8>,
-    ) {
+    ) -> Fallible {
         self.place(memory, x, y);
         // SAFETY: the caller's promise, and places in memory have room for what they hold.
         unsafe {
-            self.follow(&self.once, &memory.table);
-            self.follow(&self.code, &memory.table);
+            self.follow(&self.once, &memory.table)?;
+            self.follow(&self.code, &memory.table)
         }
     }
 
@@ -614,10 +619,10 @@ impl Tiny {
         memory: &mut Memory,
         x: impl IntoIterator<Item = *const u8>,
         y: impl IntoIterator<Item = *mut u8>,
-    ) {
+    ) -> Fallible {
         self.place(memory, x, y);
         // SAFETY: as above.
-        unsafe { self.follow(&self.code, &memory.table) };
+        unsafe { self.follow(&self.code, &memory.table) }
     }
 
     fn place(&self, memory: &mut Memory, x: impl IntoIterator<Item = *const u8>, y: impl IntoIterator<Item = *mut u8>) {
@@ -631,7 +636,7 @@ impl Tiny {
     ///
     /// # Safety
     /// As for [`Tiny::execute`]; places that instructions write are valid for writing.
-    unsafe fn follow(&self, code: &[Instruction], table: &[*mut u8]) {
+    unsafe fn follow(&self, code: &[Instruction], table: &[*mut u8]) -> Fallible {
         for i in code {
             match i {
                 Instruction::Map { kernel, n, data, y, x } => {
@@ -669,13 +674,14 @@ impl Tiny {
                     // SAFETY: as above; no result has the place of an operand.
                     unsafe {
                         match dtype {
-                            DType::F32 => product::<f32>(*sizes, table[*y], x),
-                            _ => product::<f64>(*sizes, table[*y], x),
+                            DType::F32 => product::<f32>(*sizes, table[*y], x)?,
+                            _ => product::<f64>(*sizes, table[*y], x)?,
                         }
                     }
                 }
             }
         }
+        Ok(())
     }
 
     /// What comes.

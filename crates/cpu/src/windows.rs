@@ -6,20 +6,20 @@
 
 use crate::convert::converted;
 use crate::element::{
-    Pair, Plain, Real, Whole, compute, compute_exact, for_compute, for_compute_ordered, for_pair, for_real, for_size,
-    for_whole,
+    Plain, Whole, collected, compute, compute_exact, for_compute, for_compute_ordered, for_pair, for_real, for_size,
+    for_whole, limit, pick, zeroed,
 };
 use crate::kernel::{Kernel, Sizes, kernel};
 use crate::movement::owned;
 use crate::tensor::{Extents, Strides, Tensor, row_major};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Bounds, Combine, Gather, Scatter, ScatterRecurrence, Windows};
-use cotangent_core::{C128, DType, Result, bail};
-use cotangent_kernels::index::{gather_windows, scatter_windows};
-use cotangent_kernels::twice::Exact;
+use cotangent_core::{C64, C128, DType, Result, bail};
+use cotangent_kernels::index::{gather_windows, scatter_sums, scatter_windows};
+use cotangent_kernels::memory::push;
+use cotangent_kernels::twice::{Exact, Twofold};
 use cotangent_kernels::{Number, Ordered};
 use smallvec::{SmallVec, smallvec};
-use std::ops::{Add, Mul};
 
 /// A pair of an offset in the array of windows and one in the operand, where a window begins.
 type Start = (usize, usize);
@@ -388,16 +388,44 @@ fn combining<T: Plain>(op: &Scatter, dtype: DType, combine: fn(T, T) -> T) -> Ke
     })
 }
 
+/// Sums in two parts of their own type, over the operand, if that dies here. Plain ones where no place can get more than two
+/// updates.
+fn adding<T: Plain + Twofold>(op: &Scatter, dtype: DType) -> Kernel {
+    let op = op.clone();
+    kernel(move |_, [y, indices, u]| {
+        let (y, u) = (converted(y, T::DTYPE)?, converted(u, T::DTYPE)?);
+        let shape = Extents::from_slice(y.shape());
+        let mut y = for_size!(T::DTYPE, W => owned::<W>(y)?);
+        let to = y.exclusive::<T>().expect("the operand is owned");
+        let data = u.view::<T>().data();
+        let vector = indices.shape().get(op.windows.vector).copied().unwrap_or(1);
+        if op.unique || indices.numel() <= 2 * vector {
+            write(&op, to, &shape, indices, (&u, data), <T as Number>::plus)?;
+            return converted(y, dtype);
+        }
+        let mut low = zeroed::<T>(to.len())?;
+        let place = Place { shape: &shape, strides: &row_major(&shape), offset: 0 };
+        let plan = Plan::new("scatter", &op.windows, op.bounds, place, indices, &Place::of(&u))?;
+        let [by_u, by_y] = &plan.strides;
+        plan.in_rows(|window, starts| {
+            let (by_y, by_u) = (&by_y[..window.len()], &by_u[..window.len()]);
+            let starts = starts.iter().map(|&(from, to)| (to, from));
+            scatter_sums([&mut *to, &mut low], by_y, data, by_u, window, starts);
+        })?;
+        converted(y, dtype)
+    })
+}
+
 /// Compensated sums, rounded once.
 fn summing<T: Plain>(op: &Scatter, dtype: DType) -> Kernel {
     let op = op.clone();
     kernel(move |_, [y, indices, u]| {
         let (y, u) = (converted(y, T::DTYPE)?.into_dense()?, converted(u, T::DTYPE)?);
         let lift = |x: T| T::Exact::of(x.wide());
-        let mut state: Vec<T::Exact> = y.view::<T>().data().iter().map(|&y| lift(y)).collect();
+        let mut state = collected(y.view::<T>().data().iter().map(|&y| lift(y)))?;
         let data = (&u, u.view::<T>().data());
         write(&op, &mut state, y.shape(), indices, data, |s, u| T::Exact::plus(s, lift(u)))?;
-        let sums = state.into_iter().map(|s| T::from_wide(s.round())).collect();
+        let sums = collected(state.into_iter().map(|s| T::from_wide(s.round())))?;
         converted(Tensor::from_vec::<T>(y.shape().into(), sums), dtype)
     })
 }
@@ -410,38 +438,47 @@ pub(crate) fn scatter(s: &Scatter, dtype: DType) -> Kernel {
         (Combine::Add, DType::Bool) => combining::<u64>(s, dtype, u64::max),
         (Combine::Mul, DType::Bool) => combining::<u64>(s, dtype, u64::min),
         (Combine::Add, _) if s.stable => for_compute!(exact, T => summing::<T>(s, dtype)),
-        (Combine::Add, _) => for_compute!(to, T => combining::<T>(s, dtype, <T as Number>::plus)),
+        (Combine::Add, _) => match to {
+            DType::I64 | DType::U64 => {
+                pick!(to, T => combining::<T>(s, dtype, <T as Number>::plus); I64 i64, U64 u64)
+            }
+            _ => pick!(to, T => adding::<T>(s, dtype); F32 f32, F64 f64, C64 C64, C128 C128),
+        },
         (Combine::Mul, _) => for_compute!(to, T => combining::<T>(s, dtype, <T as Number>::times)),
         (Combine::Min, _) => for_compute_ordered!(to, T => combining::<T>(s, dtype, <T as Ordered>::minimum)),
         (Combine::Max, _) => for_compute_ordered!(to, T => combining::<T>(s, dtype, <T as Ordered>::maximum)),
     }
 }
 
-/// A linear recurrence along the updates of each place, in the wide type.
-fn recurrence<T: Plain, W>(r: &ScatterRecurrence, to: fn(T) -> W, of: fn(W) -> T) -> Kernel
-where
-    W: Copy + Default + Add<Output = W> + Mul<Output = W> + 'static,
-{
+/// A linear recurrence along the updates of each place, in twice the precision of the wide type.
+fn recurrence<T: Plain>(r: &ScatterRecurrence) -> Kernel {
     let r = r.clone();
     Box::new(move |_, x| {
         let [s, indices, a, b] = crate::kernel::operands(x);
         let (s, a, b) = (s.into_dense()?, a.into_dense()?, b.into_dense()?);
         let places = (Place::of(&s), Place::of(&a));
         let plan = Plan::new("scatter_recurrence", &r.windows, r.bounds, places.0, indices, &places.1)?;
-        let mut pairs = Vec::new();
-        plan.elements(|k, p| pairs.push((k, p)))?;
+        let (mut pairs, mut room) = (Vec::new(), Ok(()));
+        plan.elements(|k, p| {
+            if room.is_ok() {
+                room = push(&mut pairs, (k, p));
+            }
+        })?;
+        room.map_err(limit)?;
         if r.reverse {
             pairs.reverse();
         }
         let (factors, terms) = (a.view::<T>().data(), b.view::<T>().data());
-        let mut state: Vec<W> = s.view::<T>().data().iter().map(|&s| to(s)).collect();
-        let before = Tensor::build::<T>(a.shape().into(), |before| {
+        let lift = |x: T| T::Exact::of(x.wide());
+        let mut state = collected(s.view::<T>().data().iter().map(|&s| lift(s)))?;
+        let before = Tensor::build::<T, _>(a.shape().into(), |before| {
             for (k, p) in pairs {
-                before[k] = of(state[p]);
-                state[p] = to(factors[k]) * state[p] + to(terms[k]);
+                before[k] = T::from_wide(state[p].round());
+                state[p] = state[p].times(factors[k].wide()).plus(lift(terms[k]));
             }
         })?;
-        let last = Tensor::from_vec::<T>(s.shape().into(), state.into_iter().map(of).collect());
+        let last = collected(state.into_iter().map(|s| T::from_wide(s.round())))?;
+        let last = Tensor::from_vec::<T>(s.shape().into(), last);
         Ok(smallvec![last, before])
     })
 }
@@ -449,7 +486,7 @@ where
 /// A linear recurrence per place.
 pub(crate) fn scatter_recurrence(r: &ScatterRecurrence, dtype: DType) -> Kernel {
     match dtype.kind() {
-        Kind::Complex => for_pair!(dtype, T => recurrence::<T, C128>(r, T::to, T::of)),
-        _ => for_real!(dtype, T => recurrence::<T, f64>(r, T::to, T::of)),
+        Kind::Complex => for_pair!(dtype, T => recurrence::<T>(r)),
+        _ => for_real!(dtype, T => recurrence::<T>(r)),
     }
 }

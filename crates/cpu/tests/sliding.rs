@@ -17,7 +17,7 @@ fn dims(v: &[usize]) -> Vec<Dim> {
 
 fn convolution(steps: [&[i64]; 4], extents: &[usize]) -> Op {
     let [stride, dilation, x_dilation, low] = steps.map(<[i64]>::to_vec);
-    Convolution { sliding: Sliding { stride, dilation, x_dilation, low }, extents: dims(extents) }.into()
+    Convolution { sliding: Sliding { stride, dilation, x_dilation, low }, extents: dims(extents), stable: false }.into()
 }
 
 #[test]

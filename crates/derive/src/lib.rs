@@ -45,6 +45,9 @@ fn expand(mut input: DeriveInput) -> Tokens {
     let name = &input.ident;
     let text = name.to_string();
     let (generics, of, bounds) = input.generics.split_for_impl();
+    let mut nested = input.generics.clone();
+    nested.params.push(parse_quote!(__Nested));
+    let (nesting, _, _) = nested.split_for_impl();
     quote! {
         impl #generics ::cotangent::Tree for #name #of #bounds {
             fn leaves<'__tree>(&'__tree self, _out: &mut ::std::vec::Vec<&'__tree ::cotangent::TracedTensor>) {
@@ -63,6 +66,16 @@ fn expand(mut input: DeriveInput) -> Tokens {
                 out.push('(');
                 #(#structure)*
                 out.push(')');
+            }
+        }
+
+        impl #nesting ::cotangent::closures::Nest<__Nested> for #name #of #bounds {
+            type Of = ::std::vec::Vec<__Nested>;
+
+            fn nest(&self, next: &mut dyn ::std::ops::FnMut() -> __Nested) -> Self::Of {
+                let mut leaves = ::std::vec::Vec::new();
+                ::cotangent::Tree::leaves(self, &mut leaves);
+                leaves.iter().map(|_| next()).collect()
             }
         }
     }

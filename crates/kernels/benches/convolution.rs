@@ -72,10 +72,10 @@ fn convolution(name: &str, batch: usize, features: usize, outputs: usize, axes: 
                 }
             }
             let (a, b) = ([outputs, features * m], [features * m, count]);
-            gemm(black_box(z), View::dense(&w, &a), View::dense(&columns, &b));
+            gemm(black_box(z), View::dense(&w, &a), View::dense(&columns, &b)).unwrap();
         }
     };
-    let mut ours = || convolve(black_box(&mut y), &x, &w, c, &axes);
+    let mut ours = || convolve(black_box(&mut y), &x, &w, c, &axes).unwrap();
     by_columns();
     ours();
     let [ours, columns] = times([&mut ours, &mut by_columns]);
@@ -103,13 +103,13 @@ fn pooling(name: &str, images: usize, axes: [Axis; 2]) {
     let (mut y, mut r) = (vec![0.0; t.len()], vec![0.0; x.len()]);
     let mut greatest = || {
         let y = black_box(&mut y);
-        window::reduce(y, &x, &axes, f32::NEG_INFINITY, |x| x, Ordered::maximum, |x| x);
+        window::reduce(y, &x, &axes, f32::NEG_INFINITY, |x| x, Ordered::maximum, |x| x).unwrap();
     };
     greatest();
     let [greatest] = times([&mut greatest]);
     let equal = window::equal(&x, &y);
     let [scattered] =
-        times([&mut || window::select(black_box(&mut r), Terms::Each(&t), &axes, [false, false], &equal)]);
+        times([&mut || window::select(black_box(&mut r), Terms::Each(&t), &axes, [false, false], &equal).unwrap()]);
     println!(
         "{name:40} {:9.1} us, median {:9.1}; derivative {:9.1}, median {:9.1}",
         greatest[0], greatest[1], scattered[0], scattered[1]

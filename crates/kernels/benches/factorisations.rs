@@ -62,7 +62,7 @@ fn norm(x: &[f64]) -> f64 {
 
 fn product(a: &[f64], b: &[f64], n: usize) -> Vec<f64> {
     let mut c = vec![0.0; n * n];
-    gemm(&mut c, View::dense(a, &[n, n]), View::dense(b, &[n, n]));
+    gemm(&mut c, View::dense(a, &[n, n]), View::dense(b, &[n, n])).unwrap();
     c
 }
 
@@ -96,7 +96,7 @@ fn all(n: usize) {
 
     let (mut l, mut fl) = (vec![0.0; n * n], Mat::zeros(n, n));
     let mut memory = MemBuffer::new(llt::cholesky_in_place_scratch::<f64>(n, Par::Seq, Default::default()));
-    report(&format!("cholesky {n}"), cube / 3.0, &mut || linalg::cholesky(&mut l, &h, n), &mut || {
+    report(&format!("cholesky {n}"), cube / 3.0, &mut || linalg::cholesky(&mut l, &h, n).unwrap(), &mut || {
         fl.copy_from(&fh);
         let stack = MemStack::new(&mut memory);
         llt::cholesky_in_place(fl.as_mut(), Default::default(), Par::Seq, stack, Default::default()).unwrap();
@@ -108,7 +108,7 @@ fn all(n: usize) {
     report(
         &format!("lu {n}"),
         cube * 2.0 / 3.0,
-        &mut || linalg::lu(&mut packed, &mut pivots, &mut perm, &a, n, n),
+        &mut || linalg::lu(&mut packed, &mut pivots, &mut perm, &a, n, n).unwrap(),
         &mut || {
             fp.copy_from(&fa);
             let stack = MemStack::new(&mut memory);
@@ -123,23 +123,28 @@ fn all(n: usize) {
     let need = pqr::qr_in_place_scratch::<f64>(n, n, block, Par::Seq, Default::default())
         .or(householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<f64>(n, block, n));
     let mut memory = MemBuffer::new(need);
-    report(&format!("qr {n}"), cube * 8.0 / 3.0, &mut || linalg::qr(Some(&mut q), &mut r, &a, n, n, n), &mut || {
-        ff.copy_from(&fa);
-        let stack = MemStack::new(&mut memory);
-        pqr::qr_in_place(ff.as_mut(), coefficients.as_mut(), Par::Seq, stack, Default::default());
-        fq.fill(0.0);
-        fq.diagonal_mut().column_vector_mut().fill(1.0);
-        householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
-            ff.as_ref(),
-            coefficients.as_ref(),
-            Conj::No,
-            fq.as_mut(),
-            Par::Seq,
-            MemStack::new(&mut memory),
-        );
-    });
+    report(
+        &format!("qr {n}"),
+        cube * 8.0 / 3.0,
+        &mut || linalg::qr(Some(&mut q), &mut r, &a, n, n, n).unwrap(),
+        &mut || {
+            ff.copy_from(&fa);
+            let stack = MemStack::new(&mut memory);
+            pqr::qr_in_place(ff.as_mut(), coefficients.as_mut(), Par::Seq, stack, Default::default());
+            fq.fill(0.0);
+            fq.diagonal_mut().column_vector_mut().fill(1.0);
+            householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
+                ff.as_ref(),
+                coefficients.as_ref(),
+                Conj::No,
+                fq.as_mut(),
+                Par::Seq,
+                MemStack::new(&mut memory),
+            );
+        },
+    );
 
-    linalg::cholesky(&mut l, &h, n);
+    linalg::cholesky(&mut l, &h, n).unwrap();
     let triangle = by_columns(&l);
     for (left, transposed, count) in [(true, false, n), (true, true, n), (false, true, n), (true, false, 1)] {
         let how = Triangle { left, lower: true, unit: false, transposed, conjugated: false };
@@ -153,7 +158,7 @@ fn all(n: usize) {
             (n * n * count) as f64,
             &mut || {
                 x.copy_from_slice(b);
-                linalg::triangular_solve(&mut x, &l, rows, columns, how);
+                linalg::triangular_solve(&mut x, &l, rows, columns, how).unwrap();
             },
             &mut || {
                 fx.copy_from(&fb);
@@ -169,8 +174,8 @@ fn all(n: usize) {
     if argument(0).is_some() {
         return;
     }
-    linalg::lu(&mut packed, &mut pivots, &mut perm, &a, n, n);
-    linalg::qr(Some(&mut q), &mut r, &a, n, n, n);
+    linalg::lu(&mut packed, &mut pivots, &mut perm, &a, n, n).unwrap();
+    linalg::qr(Some(&mut q), &mut r, &a, n, n, n).unwrap();
     let split = |packed: &[f64]| {
         let part = |e: usize| (e / n).cmp(&(e % n));
         let l: Vec<f64> = (0..n * n)
@@ -213,7 +218,7 @@ fn spectra(n: usize, a: &[f64], h: &[f64]) {
         report(
             &format!("eigh {name} {n}"),
             operations,
-            &mut || linalg::eigh(&mut w, vectors.then_some(&mut v), h, n, 0.61),
+            &mut || linalg::eigh(&mut w, vectors.then_some(&mut v), h, n, 0.61).unwrap(),
             &mut || {
                 let (u, stack) = (vectors.then(|| fu.as_mut()), MemStack::new(&mut memory));
                 evd::self_adjoint_evd(fh.as_ref(), d.as_mut(), u, Par::Seq, stack, Default::default()).unwrap();
@@ -227,7 +232,7 @@ fn spectra(n: usize, a: &[f64], h: &[f64]) {
         report(
             &format!("svd {name} {n}"),
             operations,
-            &mut || linalg::svd(&mut w, vectors.then_some((&mut u[..], &mut v[..])), a, shape, 0.61),
+            &mut || linalg::svd(&mut w, vectors.then_some((&mut u[..], &mut v[..])), a, shape, 0.61).unwrap(),
             &mut || {
                 let (u, v) = (vectors.then(|| fu.as_mut()), vectors.then(|| fv.as_mut()));
                 let stack = MemStack::new(&mut memory);

@@ -139,7 +139,7 @@ fn measure<T: Peer>(name: &str, case: Case) {
         }
     };
     let mut contenders: Vec<(&str, Box<dyn FnMut() + '_>)> = vec![
-        ("ours", Box::new(|| gemm(black_box(ours), view_a, view_b))),
+        ("ours", Box::new(|| gemm(black_box(ours), view_a, view_b).unwrap())),
         (
             "matrixmultiply",
             Box::new(|| {

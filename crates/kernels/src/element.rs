@@ -90,7 +90,11 @@ macro_rules! integers {
             #[inline(always)]
             fn of(x: $t) -> $t { x }
             #[inline(always)]
+            fn product(x: $t, y: $t) -> $t { x.wrapping_mul(y) }
+            #[inline(always)]
             fn plus(self, rhs: $t) -> $t { self.wrapping_add(rhs) }
+            #[inline(always)]
+            fn times(self, x: $t) -> $t { self.wrapping_mul(x) }
             #[inline(always)]
             fn round(self) -> $t { self }
         }
@@ -153,8 +157,16 @@ impl Exact<bool> for bool {
         x
     }
     #[inline(always)]
+    fn product(x: bool, y: bool) -> bool {
+        x & y
+    }
+    #[inline(always)]
     fn plus(self, rhs: bool) -> bool {
         self | rhs
+    }
+    #[inline(always)]
+    fn times(self, x: bool) -> bool {
+        self & x
     }
     #[inline(always)]
     fn round(self) -> bool {

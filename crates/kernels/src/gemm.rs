@@ -3,6 +3,9 @@
 //! ```text
 //! c[i, j] = Σ_q ( fma(a[i, p], b[p, j], ..) over the steps p of block q, from 0 )       blocks of 256 along k, ascending
 //! ```
+//! More than 4096 steps are cut where a power of two of such runs ends, the largest there is, and the two sums are added: the
+//! error of `n` steps is at most about `256 + 16 + log2 n` units of rounding of the sum of absolute values.
+//!
 //! An element of C depends on its row of A and its column of B alone: not on layout, batch, the other rows or the level
 //! of vector instructions, nor the number of threads. A complex block is four real ones, `(Σ re re - Σ im im, Σ re im + Σ im re)`. `f16` and `bf16`
 //! are products in f32, rounded once. Integers wrap; `bool` is or of ands.
@@ -11,6 +14,7 @@
 //! in which they read.
 
 mod blocks;
+mod compensated;
 mod indirect;
 mod lanes;
 mod micro;
@@ -22,16 +26,17 @@ mod vector;
 use crate::copy::copy_into;
 use crate::element::Number;
 use crate::loops::{Axis, Loops};
+use crate::memory::{Fallible, collected, filled, zeros};
 use crate::parallel;
 use crate::simd::Level;
 use crate::view::{View, volume};
-pub(crate) use blocks::{DEPTH, Onto, Strided, panels};
+pub(crate) use blocks::{DEPTH, Onto, RUN, Strided, panels};
+pub use compensated::gemm_compensated;
 use half::{bf16, f16};
 pub(crate) use indirect::{Indirect, PLACES};
 pub(crate) use micro::{Kernels, Real};
 use num_complex::Complex;
-pub(crate) use pack::{Lines, pack, transfer, with_room};
-use smallvec::SmallVec;
+pub(crate) use pack::{Lines, pack, transfer};
 
 /// Products over the leading axes of `a[.., m, k]` and `b[.., k, n]`, written to `c[.., m, n]` in row-major order.
 ///
@@ -39,7 +44,7 @@ use smallvec::SmallVec;
 ///
 /// # Panics
 /// If the ranks are below 2, or the shapes or `c.len()` do not fit.
-pub fn gemm<T: Gemm>(c: &mut [T], a: View<T>, b: View<T>) {
+pub fn gemm<T: Gemm>(c: &mut [T], a: View<T>, b: View<T>) -> Fallible {
     let batch = a.shape().len().checked_sub(2).expect("operands have rows and columns");
     let (m, k) = (a.shape()[batch], a.shape()[batch + 1]);
     assert!(
@@ -52,11 +57,9 @@ pub fn gemm<T: Gemm>(c: &mut [T], a: View<T>, b: View<T>) {
     let count = volume(&a.shape()[..batch]);
     let size = m.checked_mul(n).expect("the number of elements fits a usize");
     assert_eq!(count.checked_mul(size), Some(c.len()), "c has shape [.., {m}, {n}]");
-    if c.is_empty() {
-        return;
-    }
-    if k == 0 {
-        return c.fill(T::ZERO);
+    if c.is_empty() || k == 0 {
+        c.fill(T::ZERO);
+        return Ok(());
     }
     if count == 1 {
         return T::product(c, Matrix::of(a, m, k, a.offset()), Matrix::of(b, k, n, b.offset()));
@@ -72,18 +75,18 @@ pub fn gemm<T: Gemm>(c: &mut [T], a: View<T>, b: View<T>) {
         }
         return T::product(c, tall, Matrix::of(b, k, n, b.offset()));
     }
-    let mut starts = SmallVec::<[[usize; 2]; 4]>::new();
-    loops.in_order([a.offset(), b.offset()], |start, _| starts.push(start));
+    let starts = loops.starts([a.offset(), b.offset()])?;
     // Products from the `i`-th on: from each start so many, in steps.
-    let some = |mut i: usize, mut c: &mut [T]| {
+    let some = |mut i: usize, mut c: &mut [T]| -> Fallible {
         while !c.is_empty() {
             let ([at, bt], within) = (starts[i / len], i % len);
             let (now, rest) = c.split_at_mut((len - within).saturating_mul(size).min(c.len()));
             let a = Matrix::of(a, m, k, at.wrapping_add_signed(within as isize * sa));
             let b = Matrix::of(b, k, n, bt.wrapping_add_signed(within as isize * sb));
             (i, c) = (i + len - within, rest);
-            T::products(now, a, b, [sa, sb]);
+            T::products(now, a, b, [sa, sb])?;
         }
+        Ok(())
     };
     let one = blocks::nanos::<T>([m, k, n]);
     let all = one.saturating_mul(count as u64);
@@ -92,7 +95,7 @@ pub fn gemm<T: Gemm>(c: &mut [T], a: View<T>, b: View<T>) {
     }
     // Chunks of some ten microseconds.
     let each = (blocks::SHARED / (2 * one.max(1))).clamp(1, count as u64) as usize;
-    parallel::chunks(c, each * size, all, |chunk, part| some(chunk * each, part));
+    parallel::try_chunks(c, each * size, all, |chunk, part| some(chunk * each, part))
 }
 
 /// With fewer products in a batch each is cut, if it is large.
@@ -134,35 +137,36 @@ impl<'a, T: Copy> Matrix<'a, T> {
     }
 
     /// The elements in row-major order.
-    fn to_vec(self, zero: T) -> Vec<T> {
+    fn to_vec(self, zero: T) -> Fallible<Vec<T>> {
         let (shape, strides) = ([self.rows, self.cols], [self.row_stride, self.col_stride]);
-        let mut out = vec![zero; self.rows * self.cols];
+        let mut out = filled(zero, self.rows * self.cols)?;
         copy_into(&mut out, View::new(self.data, self.offset, &shape, &strides));
-        out
+        Ok(out)
     }
 }
 
 /// An element with a matrix product.
 pub trait Gemm: Number + Send + Sync {
     /// `c = a b` for non-empty matrices, `c` row-major.
-    fn product(c: &mut [Self], a: Matrix<Self>, b: Matrix<Self>);
+    fn product(c: &mut [Self], a: Matrix<Self>, b: Matrix<Self>) -> Fallible;
 
     /// As many products as there are in `c`, of matrices that lie `steps` apart, from these on.
-    fn products(c: &mut [Self], a: Matrix<Self>, b: Matrix<Self>, steps: [isize; 2]) {
+    fn products(c: &mut [Self], a: Matrix<Self>, b: Matrix<Self>, steps: [isize; 2]) -> Fallible {
         for (i, c) in (0..).zip(c.chunks_exact_mut(a.rows * b.cols)) {
-            Self::product(c, a.moved(i * steps[0]), b.moved(i * steps[1]));
+            Self::product(c, a.moved(i * steps[0]), b.moved(i * steps[1]))?;
         }
+        Ok(())
     }
 }
 
 macro_rules! through_blocks {
     ($($t:ty)*) => {$(
         impl Gemm for $t {
-            fn product(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>) {
-                at_level(Level::chosen(), 1, c, a, b, [0; 2]);
+            fn product(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>) -> Fallible {
+                at_level(Level::chosen(), 1, c, a, b, [0; 2])
             }
-            fn products(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>, steps: [isize; 2]) {
-                at_level(Level::chosen(), c.len() / (a.rows * b.cols).max(1), c, a, b, steps);
+            fn products(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>, steps: [isize; 2]) -> Fallible {
+                at_level(Level::chosen(), c.len() / (a.rows * b.cols).max(1), c, a, b, steps)
             }
         }
     )*};
@@ -171,9 +175,19 @@ macro_rules! through_blocks {
 through_blocks!(f32 f64 Complex<f32> Complex<f64>);
 
 /// As [`Gemm::products`], of so many (to find how many is a division, which is felt in a small one), with the vectors of a level.
-fn at_level<T: blocks::Parts>(level: Level, count: usize, c: &mut [T], a: Matrix<T>, b: Matrix<T>, steps: [isize; 2]) {
+fn at_level<T: blocks::Parts>(
+    level: Level,
+    count: usize,
+    c: &mut [T],
+    a: Matrix<T>,
+    b: Matrix<T>,
+    steps: [isize; 2],
+) -> Fallible {
     let (m, k, n) = (a.rows, a.cols, b.cols);
     assert!(k == b.rows && k > 0 && m * n > 0 && c.len() == count * (m * n), "sizes of products");
+    if k > RUN {
+        return in_halves(level, c, a, b, steps);
+    }
     let strided = |x: Matrix<T>| Strided { at: x.pointer(), row: x.row_stride, col: x.col_stride };
     let operands = [strided(a), strided(b)];
     let c = Strided { at: c.as_mut_ptr(), row: n as isize, col: 1 };
@@ -181,6 +195,24 @@ fn at_level<T: blocks::Parts>(level: Level, count: usize, c: &mut [T], a: Matrix
     // follow), C is the row-major m by n matrices that fill its slice, which nothing else refers to, and levels come from
     // `Level::chosen` or `available`.
     unsafe { blocks::products(level, [m, k, n], count, Onto::Set, c, operands, steps) }
+}
+
+/// As [`at_level`], of more than [`RUN`] steps: one product after another, each the sum of two.
+#[cold]
+fn in_halves<T: blocks::Parts>(level: Level, c: &mut [T], a: Matrix<T>, b: Matrix<T>, steps: [isize; 2]) -> Fallible {
+    let left = RUN * a.cols.div_ceil(RUN).next_power_of_two() / 2;
+    let right = a.cols - left;
+    let size = a.rows * b.cols;
+    let mut rest = filled(T::ZERO, size)?;
+    for (i, c) in (0..).zip(c.chunks_exact_mut(size)) {
+        let (a, b) = (a.moved(i * steps[0]), b.moved(i * steps[1]));
+        at_level(level, 1, c, Matrix { cols: left, ..a }, Matrix { rows: left, ..b }, [0; 2])?;
+        let after = |step: isize| left as isize * step;
+        let (a, b) = (a.moved(after(a.col_stride)), b.moved(after(b.row_stride)));
+        at_level(level, 1, &mut rest, Matrix { cols: right, ..a }, Matrix { rows: right, ..b }, [0; 2])?;
+        c.iter_mut().zip(&rest).for_each(|(c, &x)| *c = c.plus(x));
+    }
+    Ok(())
 }
 
 /// `C = A B` or what `onto` says, of parts of matrices; the sizes may be 0.
@@ -194,39 +226,40 @@ pub(crate) unsafe fn update(
     c: Strided<*mut f64>,
     a: Strided<*const f64>,
     b: Strided<*const f64>,
-) {
+) -> Fallible {
     let [m, _, n] = sizes;
     if sizes.contains(&0) {
-        return;
+        return Ok(());
     }
     if m.min(n) > 1 || onto == Onto::Set {
         // SAFETY: as stated.
         return unsafe { blocks::products(level, sizes, 1, onto, c, [a, b], [0; 2]) };
     }
     // The kernels of vectors only set.
-    let mut made = vec![0.0; m * n];
+    let mut made = zeros(m * n)?;
     let to = Strided { at: made.as_mut_ptr(), row: n as isize, col: 1 };
     // SAFETY: as stated, and there is room for the product.
-    unsafe { blocks::products(level, sizes, 1, Onto::Set, to, [a, b], [0; 2]) };
+    unsafe { blocks::products(level, sizes, 1, Onto::Set, to, [a, b], [0; 2])? };
     let step = if n == 1 { c.row } else { c.col };
     for (i, x) in (0..).zip(made) {
         // SAFETY: as stated.
         unsafe { *c.at.offset(i * step) -= x };
     }
+    Ok(())
 }
 
 macro_rules! through_f32 {
     ($($t:ty)*) => {$(
         impl Gemm for $t {
-            fn product(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>) {
-                let widened =
-                    |m: Matrix<$t>| m.to_vec(<$t>::ZERO).into_iter().map(<$t>::to_f32).collect::<Vec<f32>>();
-                let (wide_a, wide_b, mut wide_c) = (widened(a), widened(b), vec![0.0; c.len()]);
+            fn product(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>) -> Fallible {
+                let widened = |m: Matrix<$t>| collected(m.to_vec(<$t>::ZERO)?.into_iter().map(<$t>::to_f32));
+                let (wide_a, wide_b, mut wide_c) = (widened(a)?, widened(b)?, zeros(c.len())?);
                 let (a, b) = (Matrix::dense(&wide_a, a.rows, a.cols), Matrix::dense(&wide_b, b.rows, b.cols));
-                f32::product(&mut wide_c, a, b);
+                f32::product(&mut wide_c, a, b)?;
                 for (c, wide) in c.iter_mut().zip(wide_c) {
                     *c = <$t>::from_f32(wide);
                 }
+                Ok(())
             }
         }
     )*};
@@ -237,8 +270,8 @@ through_f32!(f16 bf16);
 macro_rules! through_loops {
     ($($t:ty)*) => {$(
         impl Gemm for $t {
-            fn product(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>) {
-                blocked(c, a, b);
+            fn product(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>) -> Fallible {
+                blocked(c, a, b)
             }
         }
     )*};
@@ -248,11 +281,11 @@ through_loops!(bool i8 i16 i32 i64 u8 u16 u32 u64);
 
 /// Rows of C accumulate multiples of rows of B, in blocks of B that stay in a second-level cache. For numbers whose
 /// sums do not depend on the order.
-fn blocked<T: Number>(c: &mut [T], a: Matrix<T>, b: Matrix<T>) {
+fn blocked<T: Number>(c: &mut [T], a: Matrix<T>, b: Matrix<T>) -> Fallible {
     const DEPTH: usize = 64;
     const WIDTH: usize = 512;
     let (k, n) = (b.rows, b.cols);
-    let (a, b) = (a.to_vec(T::ZERO), b.to_vec(T::ZERO));
+    let (a, b) = (a.to_vec(T::ZERO)?, b.to_vec(T::ZERO)?);
     c.fill(T::ZERO);
     for p0 in (0..k).step_by(DEPTH) {
         for j0 in (0..n).step_by(WIDTH) {
@@ -266,4 +299,5 @@ fn blocked<T: Number>(c: &mut [T], a: Matrix<T>, b: Matrix<T>) {
             }
         }
     }
+    Ok(())
 }

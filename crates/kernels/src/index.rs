@@ -8,6 +8,7 @@
 
 use crate::copy::copy_run;
 use crate::loops::{Axis, Loops};
+use crate::twice::Twofold;
 use crate::view::{Run, check_bounds, reach};
 
 /// `dst[to + w] = src[from + w]` for every pair `(to, from)` of `starts` and every index `w` of `window`.
@@ -58,6 +59,39 @@ pub fn scatter_windows<T: Copy, U: Copy>(
         }
         for _ in 0..len {
             dst[d] = combine(dst[d], src[s]);
+            (d, s) = (d.wrapping_add_signed(to), s.wrapping_add_signed(from));
+        }
+    });
+}
+
+/// As [`scatter_windows`] with sums, whose rounding errors are kept in `low`, which is as long as `dst` and zero before.
+///
+/// # Panics
+/// As there.
+pub fn scatter_sums<T: Twofold>(
+    [dst, low]: [&mut [T]; 2],
+    to_strides: &[isize],
+    src: &[T],
+    from_strides: &[isize],
+    window: &[usize],
+    starts: impl IntoIterator<Item = (usize, usize)>,
+) {
+    assert_eq!(dst.len(), low.len(), "sums in two parts");
+    if window.iter().all(|&n| n == 1) {
+        return starts.into_iter().for_each(|(d, s)| (dst[d], low[d]) = T::added(dst[d], low[d], src[s]));
+    }
+    let each = Each::new(window, to_strides, from_strides);
+    let [to, from] = each.loops.inner().strides;
+    each.run([dst.len(), src.len()], starts, |[mut d, mut s], len| {
+        if (to, from) == (1, 1) {
+            let both = dst[d..d + len].iter_mut().zip(&mut low[d..d + len]);
+            for ((high, low), &x) in both.zip(&src[s..s + len]) {
+                (*high, *low) = T::added(*high, *low, x);
+            }
+            return;
+        }
+        for _ in 0..len {
+            (dst[d], low[d]) = T::added(dst[d], low[d], src[s]);
             (d, s) = (d.wrapping_add_signed(to), s.wrapping_add_signed(from));
         }
     });

@@ -10,6 +10,7 @@
 //!   products.
 //! - **Threads.** Work is split by [`parallel`](mod@parallel), at places that depend on shapes alone.
 //! - **Sizes are the caller's business.** Lengths and bounds are checked once per call, and a wrong one panics.
+//! - **Workspaces may not be there.** What needs one returns a [`Fallible`]; memory comes from [`mod@memory`] alone.
 //!
 //! `dst` always comes first, and is row-major unless a function takes its strides.
 //!
@@ -23,7 +24,7 @@
 //! assert_eq!(sums, [6.0, 15.0]);
 //!
 //! let mut product = [0.0; 4];
-//! gemm::gemm(&mut product, View::dense(&x, &[2, 3]), transposed);
+//! gemm::gemm(&mut product, View::dense(&x, &[2, 3]), transposed).unwrap();
 //! assert_eq!(product, [14.0, 32.0, 32.0, 77.0]);
 //! ```
 
@@ -38,6 +39,7 @@ pub mod gemm;
 pub mod index;
 pub mod linalg;
 pub mod loops;
+pub mod memory;
 pub mod parallel;
 pub mod reduce;
 pub mod simd;
@@ -53,6 +55,7 @@ pub mod window;
 
 pub use element::{Index, Number, Ordered};
 pub use gemm::Gemm;
+pub use memory::{Fallible, OutOfMemory};
 pub use view::View;
 
 #[cfg(test)]

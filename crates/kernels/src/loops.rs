@@ -6,6 +6,8 @@
 //!
 //! Invariant: the order of the axes is kept, so elements are visited in the order in which the axes were given.
 
+use crate::memory::{Fallible, push};
+
 /// One axis of a nest: its length and the stride of each operand along it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Axis<const N: usize> {
@@ -60,6 +62,17 @@ impl<const N: usize> Loops<N> {
         if self.inner.len > 0 {
             walk(&self.outer, start, &mut |at| run(at, self.inner.len));
         }
+    }
+
+    /// Where every run begins, in row-major order.
+    pub(crate) fn starts(&self, start: [usize; N]) -> Fallible<Vec<[usize; N]>> {
+        let (mut starts, mut room) = (Vec::new(), Ok(()));
+        self.in_order(start, |at, _| {
+            if room.is_ok() {
+                room = push(&mut starts, at);
+            }
+        });
+        room.map(|()| starts)
     }
 
     /// The nest of the outer axes alone: its runs have length 1.

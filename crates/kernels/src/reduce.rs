@@ -66,6 +66,9 @@ fn fold<T: Copy + Sync, A: Lanes + Send, U: Copy + Send>(
 /// Elements of a part of a reduction that a thread takes.
 const PART: usize = 1 << 16;
 
+/// Pieces of a long row that are reduced before they are combined: their results need no memory that grows with it.
+const PIECES: usize = 1024;
+
 /// Outputs beside each other that one part should have, and if there are many.
 const LINE: usize = 128;
 const LINES: usize = 512;
@@ -78,20 +81,24 @@ fn fold_all<T: Copy + Sync, A: Lanes + Send>(how: &impl Combine<T, A>, x: &[T], 
     if x.len() <= PART {
         return fold_slice(how, x, &mut Counter::new(), &mut Counter::new());
     }
-    let group = PART / CHUNK;
-    let mut pieces = vec![how.lift(x[0], 0); x.len().div_ceil(CHUNK)];
-    chunks(&mut pieces, group, nanos, |g, part| {
-        let mut rows = Counter::new();
-        for (c, piece) in part.iter_mut().enumerate() {
-            let base = (g * group + c) * CHUNK;
-            *piece = how.chunk(&x[base..x.len().min(base + CHUNK)], Place::Memory, base, &mut rows);
-        }
-    });
+    let (group, all) = (PART / CHUNK, x.len().div_ceil(CHUNK));
+    let mut pieces = [how.lift(x[0], 0); PIECES];
     let mut tree = Counter::new();
     tree.start(1);
-    for (c, piece) in pieces.into_iter().enumerate() {
-        tree.partial.push(piece);
-        tree.carry(c, how);
+    for first in (0..all).step_by(PIECES) {
+        let pieces = &mut pieces[..PIECES.min(all - first)];
+        let nanos = (nanos as u128 * pieces.len() as u128 / all as u128) as u64;
+        chunks(pieces, group, nanos, |g, part| {
+            let mut rows = Counter::new();
+            for (c, piece) in part.iter_mut().enumerate() {
+                let base = (first + g * group + c) * CHUNK;
+                *piece = how.chunk(&x[base..x.len().min(base + CHUNK)], Place::Memory, base, &mut rows);
+            }
+        });
+        for (c, &piece) in (first..).zip(&*pieces) {
+            tree.partial.push(piece);
+            tree.carry(c, how);
+        }
     }
     tree.finish(how)[0]
 }

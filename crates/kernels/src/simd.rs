@@ -5,17 +5,30 @@
 //! and a sum on its own, and code that asks for `mul_add` asks [`fused`] first or is exact at every level.
 
 use crate::environment::chosen;
+use std::fmt;
 use std::sync::OnceLock;
 
 /// The vector instructions that kernels are chosen for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+///
+/// A value is the promise that this machine has them: other crates get one from [`available`](Level::available) and
+/// [`chosen`](Level::chosen) alone, or name [`Portable`](Level::Portable).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Level(u8);
+
+#[allow(non_upper_case_globals, reason = "they are what the variants of an enumeration would be")]
+impl Level {
     /// What every machine of this architecture has: on AArch64 vectors of 128 bits (NEON) and fused multiply-add.
-    Portable,
-    /// 256-bit vectors and fused multiply-add.
-    Avx2,
-    /// 512-bit vectors with masks.
-    Avx512,
+    pub const Portable: Level = Level(0);
+    /// 256-bit vectors and fused multiply-add. Only for comparisons with a level that was detected.
+    pub(crate) const Avx2: Level = Level(1);
+    /// 512-bit vectors with masks. Only for comparisons with a level that was detected.
+    pub(crate) const Avx512: Level = Level(2);
+}
+
+impl fmt::Debug for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(["Portable", "Avx2", "Avx512"][usize::from(self.0)])
+    }
 }
 
 impl Level {

@@ -3,6 +3,8 @@
 //! Element `k` of the window at `p` is the operand's element `i` with `x_dilation · i = stride · p + dilation · k - low`.
 //! For a fixed `k` the windows that have one, and the elements they have, are evenly spaced: a [`Run`].
 
+use crate::memory::{Fallible, push, reserve};
+
 /// The windows along one axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Axis {
@@ -51,6 +53,47 @@ impl Axis {
     /// The windows that have an element `k`.
     pub fn run(&self, k: usize) -> Run {
         self.progression(i128::from(self.dilation) * k as i128 - i128::from(self.low), self.count)
+    }
+
+    /// The places `k` at which some window has an element of the operand, ascending, and their runs. A window may have any
+    /// number of places, these are no more than its elements: time and memory depend on the operand and the windows alone.
+    pub fn runs(&self) -> Fallible<Vec<(usize, Run)>> {
+        let mut runs = Vec::new();
+        let [len, count] = [self.len, self.count].map(|n| n as i128);
+        if len == 0 || count == 0 || self.window == 0 {
+            return Ok(runs);
+        }
+        let [stride, step, low, by] = [self.stride, self.x_dilation, self.low, self.dilation].map(i128::from);
+        assert!(by != 0, "a dilation of {self:?}");
+        // dilation · k = x_dilation · i - stride · p + low, of some i and p.
+        let ends = |last: i128| [last.min(0), last.max(0)];
+        let ([x_low, x_high], [p_low, p_high]) = (ends(step * (len - 1)), ends(-stride * (count - 1)));
+        let (least, most) = (x_low + p_low + low, x_high + p_high + low);
+        let (least, most) = if by > 0 { (least, most) } else { (-most, -least) };
+        let first = (-(-least).div_euclid(by.abs())).max(0);
+        let last = most.div_euclid(by.abs()).min(self.window as i128 - 1);
+        let mut place = |k: i128| match self.run(k as usize) {
+            run if run.count > 0 => push(&mut runs, (k as usize, run)),
+            _ => Ok(()),
+        };
+        if last - first < len.saturating_mul(count) {
+            (first..=last).try_for_each(place)?;
+            return Ok(runs);
+        }
+        // Few elements of few windows, far apart.
+        let mut places = Vec::new();
+        for p in 0..count {
+            for i in 0..len {
+                let at = step * i - stride * p + low;
+                if at % by == 0 && (first..=last).contains(&(at / by)) {
+                    push(&mut places, at / by)?;
+                }
+            }
+        }
+        places.sort_unstable();
+        places.dedup();
+        places.into_iter().try_for_each(&mut place)?;
+        Ok(runs)
     }
 
     /// From a window to the next with an element at the same place, and from that element to its.
@@ -122,31 +165,63 @@ pub fn components(mut index: usize, extents: impl DoubleEndedIterator<Item = usi
 
 /// Calls `f(k, p, x, run)` for every element `k` of the window in row-major order and every line of windows along the
 /// last axis: where the line begins in the result and in the operand, and the run along it.
-pub fn each_line(axes: &[Axis], mut f: impl FnMut(usize, usize, usize, Run)) {
+pub fn each_line(axes: &[Axis], mut f: impl FnMut(usize, usize, usize, Run)) -> Fallible {
     let Some((last, outer)) = axes.split_last() else { return each_line(&[Axis::still(1)], f) };
-    let runs: Vec<Vec<Run>> = axes.iter().map(|a| (0..a.window).map(|k| a.run(k)).collect()).collect();
-    for k in 0..outer.iter().map(|a| a.window).product::<usize>() {
-        let at = components(k, outer.iter().map(|a| a.window));
+    let runs = axes.iter().map(Axis::runs).collect::<Fallible<Vec<_>>>()?;
+    let (runs, along) = runs.split_at(outer.len());
+    let extents = || runs.iter().map(Vec::len);
+    let (mut starts, mut next, mut elements) = (Vec::new(), Vec::new(), Vec::new());
+    for at in 0..extents().product::<usize>() {
+        let at = components(at, extents());
+        let chosen = || runs.iter().zip(&at).map(|(runs, &j)| runs[j]);
+        let k = chosen().zip(outer).fold(0, |k, ((place, _), axis)| k * axis.window + place);
         // Where lines begin in the operand: along each axis the places inside those before.
-        let mut starts = vec![Some(0)];
-        for ((axis, runs), k) in outer.iter().zip(&runs).zip(at) {
-            let elements: Vec<Option<usize>> = (0..axis.count).map(|p| runs[k].element(p)).collect();
-            let inside = |s: Option<usize>| elements.iter().map(move |&i| Some(s? * axis.len + i?));
-            starts = starts.into_iter().flat_map(inside).collect();
+        starts.clear();
+        push(&mut starts, Some(0))?;
+        for ((_, run), axis) in chosen().zip(outer) {
+            elements.clear();
+            reserve(&mut elements, axis.count)?;
+            elements.extend((0..axis.count).map(|p| run.element(p)));
+            next.clear();
+            reserve(&mut next, starts.len().saturating_mul(axis.count))?;
+            for s in &starts {
+                next.extend(elements.iter().map(|&i: &Option<usize>| Some(s.as_ref()? * axis.len + i?)));
+            }
+            std::mem::swap(&mut starts, &mut next);
         }
-        for (j, &run) in runs[outer.len()].iter().enumerate() {
-            for (line, start) in starts.iter().enumerate().filter(|_| run.count > 0) {
+        for &(j, run) in &along[0] {
+            for (line, start) in starts.iter().enumerate() {
                 if let Some(x) = start {
                     f(k * last.window + j, line * last.count, x * last.len, run);
                 }
             }
         }
     }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The places that meet the operand are found whether they are many or few, near or very far.
+    #[test]
+    fn runs_are_those_of_places_that_meet_the_operand() {
+        for stride in [-3, -1, 1, 2, 1 << 40] {
+            for (x_dilation, dilation) in [(1, 1), (2, -1), (1, 3), (3, -2), (1 << 20, 1), (1, 1 << 20)] {
+                for (len, count, low) in [(5, 7, 0), (1, 3, 4), (4, 1, -9), (0, 2, 0), (4, 0, 1), (6, 6, 30)] {
+                    for window in [0, 1, 5, 40] {
+                        let a = Axis { len, window, count, stride, dilation, x_dilation, low };
+                        let all = (0..window).map(|k| (k, a.run(k))).filter(|(_, run)| run.count > 0);
+                        assert_eq!(a.runs().unwrap(), all.collect::<Vec<_>>(), "{a:?}");
+                        // A window that goes on meets no less, and no more than there are pairs.
+                        let far = Axis { window: usize::MAX, ..a }.runs().unwrap();
+                        assert!(far.len() <= len * count && far.starts_with(&a.runs().unwrap()), "{a:?}");
+                    }
+                }
+            }
+        }
+    }
 
     #[test]
     fn runs_are_what_the_equation_says() {

@@ -7,7 +7,8 @@
 
 use crate::element::{Index, Ordered};
 use crate::loops::{Axis, Loops};
-use crate::parallel::{Shared, parallel};
+use crate::memory::{Fallible, push, reserve};
+use crate::parallel::{Shared, attempt};
 use crate::view::{View, row_major_stride};
 
 /// Elements of lines that are one piece of work.
@@ -52,7 +53,7 @@ impl Keyed for u64 {
 ///
 /// # Panics
 /// If the lengths differ or the axis does not exist.
-pub fn argsort<T: Keyed + Sync>(dst: &mut [usize], src: View<T>, axis: usize, descending: bool) {
+pub fn argsort<T: Keyed + Sync>(dst: &mut [usize], src: View<T>, axis: usize, descending: bool) -> Fallible {
     on_lines(dst, src, axis, 20, |room: &mut Room, to, from| {
         let data = src.data();
         let key = |x: T| if descending { !x.key() } else { x.key() };
@@ -68,21 +69,26 @@ pub fn argsort<T: Keyed + Sync>(dst: &mut [usize], src: View<T>, axis: usize, de
         packed.clear();
         pairs.clear();
         nan.clear();
-        let elements = from.map(|s| data[s]).enumerate();
+        let count = from.left;
+        let mut elements = from.map(|s| data[s]).enumerate();
         // NaN, and only NaN, is last both ways.
         if differ == 0 || high + low < size {
-            elements.for_each(|(i, x)| if x.is_nan() { nan.push(i) } else { pairs.push((key(x), i)) });
+            reserve(pairs, count)?;
+            elements.try_for_each(|(i, x)| if x.is_nan() { push(nan, i) } else { push(pairs, (key(x), i)) })?;
             pairs.sort_unstable();
-            return to.put(pairs.iter().map(|x| x.1).chain(nan.iter().copied()));
+            to.put(pairs.iter().map(|x| x.1).chain(nan.iter().copied()));
+            return Ok(());
         }
-        elements.for_each(|(i, x)| match x.is_nan() {
-            true => nan.push(i),
-            false => packed.push(key(x) << high >> (high + low) << size | i as u64),
-        });
+        reserve(packed, count)?;
+        elements.try_for_each(|(i, x)| match x.is_nan() {
+            true => push(nan, i),
+            false => push(packed, key(x) << high >> (high + low) << size | i as u64),
+        })?;
         packed.sort_unstable();
         let positions = packed.iter().map(|x| (x & ((1 << size) - 1)) as usize);
         to.put(positions.chain(nan.iter().copied()));
-    });
+        Ok(())
+    })
 }
 
 /// Room for a line.
@@ -104,14 +110,16 @@ pub fn take_along_axis<T: Copy + Send + Sync, I: Index + Sync>(
     src: View<T>,
     positions: &[I],
     axis: usize,
-) {
+) -> Fallible {
     assert_eq!(dst.len(), positions.len(), "a position for each element");
     on_lines(dst, src, axis, 3, |line: &mut Vec<T>, to, from| {
         line.clear();
+        reserve(line, from.left)?;
         line.extend(from.map(|s| src.data()[s]));
         let positions = to.line.clone().map(|d| positions[d].position());
         to.put(positions.map(|p| line[p]));
-    });
+        Ok(())
+    })
 }
 
 /// Calls `f` with the offsets of each line along `axis`, in a row-major array of `src`'s shape and in `src`, and room that is
@@ -121,31 +129,31 @@ fn on_lines<T: Sync, R: Send, S: Default>(
     src: View<T>,
     axis: usize,
     nanos: u64,
-    f: impl Fn(&mut S, To<'_, R>, Line) + Sync,
-) {
+    f: impl Fn(&mut S, To<'_, R>, Line) -> Fallible + Sync,
+) -> Fallible {
     let shape = src.shape();
     assert_eq!(dst.len(), src.len(), "dst has the shape of src");
     let strides = |d: usize| [row_major_stride(shape, d), src.stride(d)];
     let ([to, from], count) = (strides(axis), shape[axis]);
     if dst.is_empty() {
-        return;
+        return Ok(());
     }
     let others = (0..shape.len()).filter(|&d| d != axis).map(|d| Axis { len: shape[d], strides: strides(d) });
     let loops = Loops::new(others);
     let Axis { len, strides: [to_next, from_next] } = loops.inner();
-    let mut runs = Vec::new();
-    loops.in_order([0, src.offset()], |start, _| runs.push(start));
+    let runs = loops.starts([0, src.offset()])?;
     let (lines, each, total) = (runs.len() * len, (PIECE / count).max(1), dst.len() as u64);
     let dst = Shared(dst.as_mut_ptr());
-    parallel(lines.div_ceil(each), nanos.saturating_mul(total), |piece| {
+    attempt(lines.div_ceil(each), nanos.saturating_mul(total), |piece| {
         let mut room = S::default();
         for i in piece * each..lines.min((piece + 1) * each) {
             let ([d, s], c) = (runs[i / len], (i % len) as isize);
             let (d, s) = (d.wrapping_add_signed(c * to_next), s.wrapping_add_signed(c * from_next));
             let line = Line { at: d, stride: to, left: count };
-            f(&mut room, To { dst: &dst, line }, Line { at: s, stride: from, left: count });
+            f(&mut room, To { dst: &dst, line }, Line { at: s, stride: from, left: count })?;
         }
-    });
+        Ok(())
+    })
 }
 
 /// A line of the result.
@@ -204,8 +212,8 @@ mod tests {
             let src = layout(&mut random, &shape, |r| if r.below(9) == 0 { f32::NAN } else { r.below(6) as f32 - 2.0 });
             let (axis, n, down) = (random.below(shape.len()), src.view().len(), random.below(2) == 0);
             let (mut at, mut sorted) = (vec![0; n], vec![0.0f32; n]);
-            argsort(&mut at, src.view(), axis, down);
-            take_along_axis(&mut sorted, src.view(), &at, axis);
+            argsort(&mut at, src.view(), axis, down).unwrap();
+            take_along_axis(&mut sorted, src.view(), &at, axis).unwrap();
             let step = row_major_stride(&shape, axis) as usize;
             for (e, index) in indices(&shape).enumerate().filter(|(_, i)| i[axis] > 0) {
                 let (x, y) = (sorted[e - step], sorted[e]);
@@ -231,13 +239,13 @@ mod tests {
                 let mut wanted: Vec<usize> = (0..n).collect();
                 wanted.sort_by_key(|&i| if descending { !keys[i] } else { keys[i] });
                 let mut at = vec![0; n];
-                argsort(&mut at, View::dense(&keys, &[n]), 0, descending);
+                argsort(&mut at, View::dense(&keys, &[n]), 0, descending).unwrap();
                 assert!(at == wanted, "{n} numbers of {bits} bits");
                 let floats: Vec<f32> =
                     keys.iter().map(|&x| if x % 7 == 3 { f32::NAN } else { x as f32 - 1e5 }).collect();
                 let key = |&i: &usize| (floats[i].is_nan(), if descending { -floats[i] } else { floats[i] });
                 wanted.sort_by(|i, j| key(i).partial_cmp(&key(j)).unwrap_or(std::cmp::Ordering::Equal).then(i.cmp(j)));
-                argsort(&mut at, View::dense(&floats, &[n]), 0, descending);
+                argsort(&mut at, View::dense(&floats, &[n]), 0, descending).unwrap();
                 assert!(at == wanted, "{n} floats of {bits} bits");
             }
         }
@@ -252,8 +260,8 @@ mod tests {
             let [one, three] = [1, 3].map(|threads| {
                 with_threads(threads, || {
                     let (mut at, mut sorted) = (vec![0; src.view().len()], vec![0.0f32; src.view().len()]);
-                    argsort(&mut at, src.view(), axis, false);
-                    take_along_axis(&mut sorted, src.view(), &at, axis);
+                    argsort(&mut at, src.view(), axis, false).unwrap();
+                    take_along_axis(&mut sorted, src.view(), &at, axis).unwrap();
                     (at, sorted)
                 })
             });
@@ -264,9 +272,9 @@ mod tests {
     #[test]
     fn zeros_are_equal_and_nan_comes_last() {
         let (x, mut at) = ([f64::NAN, 0.0, 1.0, -0.0, f64::NEG_INFINITY, -f64::NAN], [0; 6]);
-        argsort(&mut at, View::dense(&x, &[6]), 0, false);
+        argsort(&mut at, View::dense(&x, &[6]), 0, false).unwrap();
         assert_eq!(at, [4, 1, 3, 2, 0, 5]);
-        argsort(&mut at, View::dense(&x, &[6]), 0, true);
+        argsort(&mut at, View::dense(&x, &[6]), 0, true).unwrap();
         assert_eq!(at, [2, 1, 3, 4, 0, 5]);
     }
 

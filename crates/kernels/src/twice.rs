@@ -5,18 +5,26 @@
 //! product", 2005, Sum2): the result is as accurate as a sum in 106 bits, rounded once. f16, bf16 and f32 widen to f64
 //! first, so their compensated sums are correctly rounded in all but contrived cases.
 //!
+//! A product is kept with its rounding error in the same way (Dot2 there).
+//!
 //! Invariant: `hi` is the plain floating-point sum, so infinities and NaN come out as they would without compensation.
 
 use crate::tree::Lanes;
 use num_complex::Complex;
 
 /// An accumulator of sums of `W`s that loses nothing worth keeping.
-pub trait Exact<W>: Lanes {
+pub trait Exact<W>: Lanes + Sync {
     /// The sum of one element.
     fn of(x: W) -> Self;
 
+    /// The product of two elements: exact but for underflow.
+    fn product(x: W, y: W) -> Self;
+
     /// The sum of both.
     fn plus(self, rhs: Self) -> Self;
+
+    /// The product with an element.
+    fn times(self, x: W) -> Self;
 
     /// The sum as one `W`.
     fn round(self) -> W;
@@ -45,6 +53,18 @@ impl Exact<f64> for Twice {
         let part = hi - self.hi;
         let error = (self.hi - (hi - part)) + (rhs.hi - part);
         Twice { hi, lo: (self.lo + rhs.lo) + error }
+    }
+
+    #[inline(always)]
+    fn product(x: f64, y: f64) -> Self {
+        let hi = x * y;
+        Twice { hi, lo: x.mul_add(y, -hi) }
+    }
+
+    #[inline(always)]
+    fn times(self, x: f64) -> Self {
+        let Twice { hi, lo } = Self::product(self.hi, x);
+        Twice { hi, lo: self.lo.mul_add(x, lo) }
     }
 
     #[inline(always)]
@@ -77,7 +97,56 @@ impl Exact<Complex<f64>> for TwiceComplex {
     }
 
     #[inline(always)]
+    fn product(x: Complex<f64>, y: Complex<f64>) -> Self {
+        let product = <Twice as Exact<f64>>::product;
+        TwiceComplex {
+            re: product(x.re, y.re).plus(product(-x.im, y.im)),
+            im: product(x.re, y.im).plus(product(x.im, y.re)),
+        }
+    }
+
+    #[inline(always)]
+    fn times(self, x: Complex<f64>) -> Self {
+        TwiceComplex {
+            re: self.re.times(x.re).plus(self.im.times(-x.im)),
+            im: self.re.times(x.im).plus(self.im.times(x.re)),
+        }
+    }
+
+    #[inline(always)]
     fn round(self) -> Complex<f64> {
         Complex::new(self.re.round(), self.im.round())
     }
 }
+
+/// An element of sums in two parts of its own type.
+pub trait Twofold: crate::element::Number {
+    /// The sum of `high + low` and `x`, in two parts of which the first is the nearest element to it (a double-length sum:
+    /// it loses about the square of a unit of rounding). A sum that is not finite has no second part.
+    fn added(high: Self, low: Self, x: Self) -> (Self, Self);
+}
+
+macro_rules! twofold {
+    ($($t:ty)*) => {$(
+        impl Twofold for $t {
+            #[inline(always)]
+            fn added(high: $t, low: $t, x: $t) -> ($t, $t) {
+                let sum = high + x;
+                let part = sum - high;
+                let rest = low + ((high - (sum - part)) + (x - part));
+                let both = sum + rest;
+                if sum.is_finite() { (both, rest - (both - sum)) } else { (sum, 0.0) }
+            }
+        }
+
+        impl Twofold for Complex<$t> {
+            #[inline(always)]
+            fn added(high: Self, low: Self, x: Self) -> (Self, Self) {
+                let (re, im) = (<$t>::added(high.re, low.re, x.re), <$t>::added(high.im, low.im, x.im));
+                (Complex::new(re.0, im.0), Complex::new(re.1, im.1))
+            }
+        }
+    )*};
+}
+
+twofold!(f32 f64);

@@ -10,8 +10,10 @@
 mod parts;
 
 use crate::element::Number;
+use crate::memory::{Fallible, refill, zeros};
 use crate::parallel;
 use crate::sliding::Axis;
+use crate::twice::Exact;
 pub use parts::{Part, Parts};
 use std::borrow::Cow;
 
@@ -30,35 +32,36 @@ pub fn reduce<T: Copy + Send + Sync, A: Copy + Sync>(
     lift: impl Fn(T) -> A + Sync,
     fold: impl Fn(A, A) -> A + Sync,
     lower: impl Fn(A) -> T + Sync,
-) {
+) -> Fallible {
     let Images { axes, n, count, .. } = Images::of(axes, x.len(), y.len());
-    let stages: Vec<Parts> = (0..axes.len()).filter(|&k| !axes[k].is_still()).map(|k| stage(axes, k)).collect();
+    let moving = (0..axes.len()).filter(|&k| !axes[k].is_still());
+    let stages = moving.map(|k| stage(axes, k)).collect::<Fallible<Vec<Parts>>>()?;
     if stages.is_empty() {
-        return y.iter_mut().zip(x).for_each(|(y, &x)| *y = lower(lift(x)));
+        y.iter_mut().zip(x).for_each(|(y, &x)| *y = lower(lift(x)));
+        return Ok(());
     }
     let each = (PIECE / n.max(count).max(1)).max(1);
-    parallel::chunks(y, each * count.max(1), 2 * x.len() as u64, |chunk, part| {
+    parallel::try_chunks(y, each * count.max(1), 2 * x.len() as u64, |chunk, part| {
         let (mut now, mut next) = (Vec::new(), Vec::new());
         for (image, y) in (chunk * each..).zip(part.chunks_exact_mut(count)) {
             let x = &x[image * n..][..n];
             for (k, stage) in stages.iter().enumerate() {
-                next.clear();
-                next.resize(stage.y.size, of_none);
+                refill(&mut next, stage.y.size, of_none)?;
                 match k {
-                    0 => folded(stage, &mut next, &stage.x.take(x), &lift, &fold),
-                    _ => folded(stage, &mut next, &stage.x.take(&now), |a| a, &fold),
+                    0 => folded(stage, &mut next, &stage.x.take(x)?, &lift, &fold),
+                    _ => folded(stage, &mut next, &stage.x.take(&now)?, |a| a, &fold),
                 }
                 if stage.y.is_same() {
                     std::mem::swap(&mut now, &mut next);
                 } else {
-                    now.clear();
-                    now.resize(stage.y.len(), of_none);
+                    refill(&mut now, stage.y.len(), of_none)?;
                     stage.y.give(&mut now, &next);
                 }
             }
             y.iter_mut().zip(&now).for_each(|(y, &a)| *y = lower(a));
         }
-    });
+        Ok(())
+    })
 }
 
 /// What slides, without the axes in front that do not.
@@ -81,7 +84,7 @@ impl<'a> Images<'a> {
 }
 
 /// The windows along one axis of an image, when those before it are folded.
-fn stage(axes: &[Axis], k: usize) -> Parts {
+fn stage(axes: &[Axis], k: usize) -> Fallible<Parts> {
     let outer = axes[..k].iter().map(|a| a.count).product();
     let inner = axes[k + 1..].iter().map(|a| a.len).product();
     Parts::new(&[Axis::still(outer), axes[k], Axis::still(inner)])
@@ -111,15 +114,18 @@ pub enum Terms<'a, T> {
 }
 
 /// Says which elements of an image its windows select.
-pub type Selection<'a> = dyn Fn(&Parts, usize) -> Box<dyn Fn(&Part, &mut [bool]) + 'a> + Sync + 'a;
+pub type Selection<'a> = dyn Fn(&Parts, usize) -> Fallible<Box<Select<'a>>> + Sync + 'a;
+
+/// Says which windows of a part select their element.
+pub type Select<'a> = dyn Fn(&Part, &mut [bool]) + 'a;
 
 /// Selects the elements of `x` that are equal to their windows in `y`.
 pub fn equal<'a, T: PartialEq + Copy + Sync>(x: &'a [T], y: &'a [T]) -> Box<Selection<'a>> {
     Box::new(move |parts, image| {
         let (n, count) = (parts.x.len(), parts.y.len());
-        let x: Cow<[T]> = parts.x.take(&x[image * n..][..n]);
-        let y: Cow<[T]> = parts.y.take(&y[image * count..][..count]);
-        Box::new(move |part, flags| {
+        let x: Cow<[T]> = parts.x.take(&x[image * n..][..n])?;
+        let y: Cow<[T]> = parts.y.take(&y[image * count..][..count])?;
+        Ok(Box::new(move |part, flags| {
             part.each_flagged(
                 flags,
                 #[inline(always)]
@@ -130,7 +136,7 @@ pub fn equal<'a, T: PartialEq + Copy + Sync>(x: &'a [T], y: &'a [T]) -> Box<Sele
                     }
                 },
             );
-        })
+        }))
     })
 }
 
@@ -149,7 +155,14 @@ fn first(part: &Part, flags: &mut [bool], done: &mut [bool]) {
 }
 
 /// Adds to the windows `r` their terms that are flagged, those of elements, or to the elements those of windows.
-fn add<T: Number>(part: &Part, r: &mut [T], t: Terms<'_, T>, flags: &mut [bool], gather: bool) {
+fn add<T: Number, A: Copy>(
+    part: &Part,
+    r: &mut [A],
+    t: Terms<'_, T>,
+    flags: &mut [bool],
+    gather: bool,
+    plus: impl Fn(A, T) -> A,
+) {
     part.each_flagged(
         flags,
         #[inline(always)]
@@ -159,12 +172,12 @@ fn add<T: Number>(part: &Part, r: &mut [T], t: Terms<'_, T>, flags: &mut [bool],
             match t {
                 Terms::Each(t) => {
                     for (r, (&t, &flag)) in r.iter_mut().zip(t[of..of + n].iter().zip(&*flags)) {
-                        *r = r.plus(if flag { t } else { T::ZERO });
+                        *r = plus(*r, if flag { t } else { T::ZERO });
                     }
                 }
                 Terms::Same(t) => {
                     for (r, &flag) in r.iter_mut().zip(&*flags) {
-                        *r = r.plus(if flag { t } else { T::ZERO });
+                        *r = plus(*r, if flag { t } else { T::ZERO });
                     }
                 }
             }
@@ -174,7 +187,7 @@ fn add<T: Number>(part: &Part, r: &mut [T], t: Terms<'_, T>, flags: &mut [bool],
 
 /// Sums over elements that are selected: with `gather` `r[p] = Σ t[i]` over those of the window `p`, without it
 /// `r[i] = Σ t[p]` over the windows that select it. `select` says which ([`equal`]); only the first element that it
-/// selects in a window counts if `only_first`.
+/// selects in a window counts if `only_first`. Where more than [`PLAIN`] elements may be added, sums are compensated.
 ///
 /// # Panics
 /// If the slices do not have the elements that the axes say.
@@ -182,44 +195,72 @@ pub fn select<T: Number>(
     r: &mut [T],
     t: Terms<'_, T>,
     axes: &[Axis],
+    how: [bool; 2],
+    select: &Selection<'_>,
+) -> Fallible {
+    match axes.iter().map(|a| a.window).product::<usize>() <= PLAIN {
+        true => sums(r, t, axes, how, select, T::ZERO, T::plus, |x| x),
+        false => {
+            let none = T::Exact::of(T::ZERO.wide());
+            let plus = |s: T::Exact, x: T| s.plus(T::Exact::of(x.wide()));
+            sums(r, t, axes, how, select, none, plus, |s| T::from_wide(s.round()))
+        }
+    }
+}
+
+/// Elements of a window up to which sums are plain.
+pub const PLAIN: usize = 4;
+
+/// [`select`] with accumulators.
+#[allow(clippy::too_many_arguments)]
+fn sums<T: Number, A: Copy + Send + Sync>(
+    r: &mut [T],
+    t: Terms<'_, T>,
+    axes: &[Axis],
     [gather, only_first]: [bool; 2],
     select: &Selection<'_>,
-) {
+    none: A,
+    plus: impl Fn(A, T) -> A + Sync,
+    lower: impl Fn(A) -> T + Sync,
+) -> Fallible {
     let volume = |f: fn(&Axis) -> usize| axes.iter().map(f).product::<usize>();
     let (x, y) = (volume(|a| a.len), volume(|a| a.count));
     let (sums, terms) = if gather { (y, x) } else { (x, y) };
     assert!(r.len() == sums && !matches!(t, Terms::Each(t) if t.len() != terms), "sums and terms of {axes:?}");
     let Images { axes, n, count } = Images::of(axes, x, y);
-    let parts = Parts::new(axes);
+    let parts = Parts::new(axes)?;
     let (to, of) = if gather { (&parts.y, &parts.x) } else { (&parts.x, &parts.y) };
     let each = (PIECE / n.max(count).max(1)).max(1);
-    parallel::chunks(r, each * to.len().max(1), 4 * x.max(y) as u64, |chunk, piece| {
-        let (mut flags, mut done, mut room) = (vec![false; count], Vec::new(), Vec::new());
+    parallel::try_chunks(r, each * to.len().max(1), 4 * x.max(y) as u64, |chunk, piece| {
+        let (mut flags, mut done) = (zeros(count)?, Vec::new());
+        let (mut room, mut all) = (Vec::new(), Vec::new());
         for (image, r) in (chunk * each..).zip(piece.chunks_exact_mut(to.len())) {
-            let select = select(&parts, image);
+            let select = select(&parts, image)?;
             let own = match t {
-                Terms::Each(t) => of.take(&t[image * of.len()..][..of.len()]),
+                Terms::Each(t) => of.take(&t[image * of.len()..][..of.len()])?,
                 Terms::Same(_) => Cow::Borrowed(&[][..]),
             };
             let t = if let Terms::Each(_) = t { Terms::Each(&own[..]) } else { t };
-            done.clear();
-            done.resize(if only_first { parts.y.size } else { 0 }, false);
-            room.clear();
-            room.resize(if to.is_same() { 0 } else { to.size }, T::ZERO);
-            r.fill(T::ZERO);
-            let sums = if to.is_same() { &mut *r } else { &mut room[..] };
+            refill(&mut done, if only_first { parts.y.size } else { 0 }, false)?;
+            refill(&mut room, to.size, none)?;
             for part in &parts.parts {
                 select(part, &mut flags);
                 if only_first {
                     first(part, &mut flags, &mut done);
                 }
-                add(part, sums, t, &mut flags, gather);
+                add(part, &mut room, t, &mut flags, gather, &plus);
             }
-            if !to.is_same() {
-                to.give(r, &room);
+            match to.is_same() {
+                true => r.iter_mut().zip(&room).for_each(|(r, &s)| *r = lower(s)),
+                false => {
+                    refill(&mut all, to.len(), none)?;
+                    to.give(&mut all, &room);
+                    r.iter_mut().zip(&all).for_each(|(r, &s)| *r = lower(s));
+                }
             }
         }
-    });
+        Ok(())
+    })
 }
 
 #[cfg(test)]
@@ -277,7 +318,7 @@ mod tests {
             for threads in [1, 3] {
                 with_threads(threads, || {
                     let mut y = vec![7.0; count];
-                    reduce(&mut y, &x, &axes, f32::NEG_INFINITY, |x| x, Ordered::maximum, |x| x);
+                    reduce(&mut y, &x, &axes, f32::NEG_INFINITY, |x| x, Ordered::maximum, |x| x).unwrap();
                     assert_eq!(y, greatest, "{axes:?}");
                     let first = case % 2 == 0;
                     let mut done = vec![false; count];
@@ -290,13 +331,13 @@ mod tests {
                         scattered[i] += of_windows[p];
                     }
                     let (equal, mut r, mut s) = (equal(&x, &y), vec![7.0; count], vec![7.0; n]);
-                    select(&mut r, Terms::Each(&of_elements), &axes, [true, first], &equal);
-                    select(&mut s, Terms::Each(&of_windows), &axes, [false, first], &equal);
+                    select(&mut r, Terms::Each(&of_elements), &axes, [true, first], &equal).unwrap();
+                    select(&mut s, Terms::Each(&of_windows), &axes, [false, first], &equal).unwrap();
                     assert_eq!((&r, &s), (&gathered, &scattered), "{axes:?}");
                     for (gather, r, terms) in [(true, &mut r, n), (false, &mut s, count)] {
                         let mut same = r.clone();
-                        select(r, Terms::Each(&vec![3.0; terms]), &axes, [gather, first], &equal);
-                        select(&mut same, Terms::Same(3.0), &axes, [gather, first], &equal);
+                        select(r, Terms::Each(&vec![3.0; terms]), &axes, [gather, first], &equal).unwrap();
+                        select(&mut same, Terms::Same(3.0), &axes, [gather, first], &equal).unwrap();
                         assert_eq!(&same, r, "{axes:?}");
                     }
                 });

@@ -4,7 +4,8 @@
 //! what it captures from outside is known when it has been read.
 
 use crate::lexer::Pos;
-use cotangent_core::Type;
+use cotangent_core::ops::Format;
+use cotangent_core::{DType, Type};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -17,6 +18,8 @@ pub type Id = u32;
 pub struct Module<'a> {
     /// Functions in the order of the text.
     pub functions: Vec<Function<'a>>,
+    /// Attributes of the modules around them, with their places.
+    pub attrs: Vec<(Cow<'a, str>, Attr<'a>, Pos)>,
     /// Blobs of a `dialect_resources` section, by name, as hex strings.
     pub resources: Vec<(Cow<'a, str>, &'a str)>,
 }
@@ -37,7 +40,7 @@ pub struct Function<'a> {
 }
 
 /// A block in braces with its arguments.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Region<'a> {
     /// Where it starts.
     pub pos: Pos,
@@ -52,7 +55,7 @@ pub struct Region<'a> {
 }
 
 /// A parameter of a function or a block.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Argument<'a> {
     /// Its number.
     pub id: Id,
@@ -63,7 +66,7 @@ pub struct Argument<'a> {
 }
 
 /// One operation.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Operation<'a> {
     /// The name with its dialect: `stablehlo.add`.
     pub name: &'a str,
@@ -86,7 +89,7 @@ pub struct Operation<'a> {
 }
 
 /// The types behind the colon of an operation.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub enum Signature {
     /// None are written.
     #[default]
@@ -102,12 +105,45 @@ pub enum Signature {
 pub enum Ty {
     /// A tensor. Extents that were written as `?` are the symbol `?`.
     Tensor(Type),
+    /// A tensor of numbers of few bits, and the type that holds them here.
+    Narrow(Type, Narrow),
     /// `!stablehlo.token`.
     Token,
     /// A function type.
     Function(Rc<(Vec<Ty>, Vec<Ty>)>),
     /// Any other, as written.
     Other(Rc<str>),
+}
+
+/// An element type that is stored in a wider one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Narrow {
+    /// A float of 8, 6 or 4 bits, in `f32`.
+    Float(Format),
+    /// An integer of so many bits, in `i8`, or without signs in `ui8`.
+    Int(u32, bool),
+}
+
+impl Narrow {
+    /// The element type of this name: `f8E4M3FN`, `i4`, `ui2`.
+    pub fn parse(name: &str) -> Option<Narrow> {
+        match name {
+            "i4" => Some(Narrow::Int(4, true)),
+            "i2" => Some(Narrow::Int(2, true)),
+            "ui4" => Some(Narrow::Int(4, false)),
+            "ui2" => Some(Narrow::Int(2, false)),
+            _ => Format::parse(name).map(Narrow::Float),
+        }
+    }
+
+    /// The element type that holds its numbers.
+    pub fn wide(self) -> DType {
+        match self {
+            Narrow::Float(_) => DType::F32,
+            Narrow::Int(_, true) => DType::I8,
+            Narrow::Int(_, false) => DType::U8,
+        }
+    }
 }
 
 /// An attribute.

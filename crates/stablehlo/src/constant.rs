@@ -3,15 +3,15 @@
 //! Floats are decimal, or their bits in hexadecimal; blobs are bytes in memory order (little-endian), booleans one per
 //! byte or, in older texts, one per bit.
 
-use crate::ast::{Dense, Elements, Module, Number};
+use crate::ast::{Dense, Elements, Module, Narrow, Number};
 use crate::lexer::{Pos, syntax};
 use cotangent_core::array::numel;
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::Constant;
 use cotangent_core::{Array, C128, Code, DType, Element, Error, Result, Scalar, Type, bf16, f16, for_dtype};
 
-/// The constant of this type.
-pub fn constant(module: &Module<'_>, d: &Dense<'_>, ty: &Type) -> Result<Constant> {
+/// The constant of this type, which may hold numbers of a narrower one.
+pub fn constant(module: &Module<'_>, d: &Dense<'_>, ty: &Type, narrow: Option<Narrow>) -> Result<Constant> {
     let Some(shape) = ty.shape.as_const() else {
         return Err(syntax(d.pos, format!("a constant cannot have the type {ty}: its extents must be numbers")));
     };
@@ -19,24 +19,24 @@ pub fn constant(module: &Module<'_>, d: &Dense<'_>, ty: &Type) -> Result<Constan
         return Err(Error::new(Code::Limit, format!("a constant of type {ty} is too large")).at(d.pos.into()));
     };
     match &d.elements {
-        Elements::Splat(n) => Ok(Constant::splat(ty.clone(), element(n, ty.dtype, d.pos)?)),
+        Elements::Splat(n) => Ok(Constant::splat(ty.clone(), element(n, ty.dtype, narrow, d.pos)?)),
         Elements::List(l, extents) => {
             // `dense<>` is any shape without elements.
             if l.len() != count || (count != 0 && *extents != shape) {
                 let text = format!("a constant of type {ty} cannot have the elements of shape {extents:?}");
                 return Err(syntax(d.pos, text));
             }
-            let values = l.iter().map(|n| element(n, ty.dtype, d.pos)).collect::<Result<Vec<Scalar>>>()?;
+            let values = l.iter().map(|n| element(n, ty.dtype, narrow, d.pos)).collect::<Result<Vec<Scalar>>>()?;
             Ok(Constant::dense(from_scalars(values, ty.dtype, shape)?))
         }
-        Elements::Hex(text) => blob(&bytes(text, d.pos)?, ty, shape, count, d.pos),
+        Elements::Hex(text) => blob(&widened(bytes(text, d.pos)?, narrow), ty, shape, count, d.pos),
         Elements::Resource(name) => {
             let Some((_, text)) = module.resources.iter().find(|(n, _)| n == name) else {
                 return Err(syntax(d.pos, format!("the text has no resource `{name}`: it was printed without it")));
             };
             // The first four bytes are the alignment.
             let all = bytes(text, d.pos)?;
-            blob(all.get(4..).unwrap_or(&[]), ty, shape, count, d.pos)
+            blob(&widened(all.get(4..).unwrap_or(&[]).to_vec(), narrow), ty, shape, count, d.pos)
         }
     }
 }
@@ -53,9 +53,39 @@ fn from_scalars(values: Vec<Scalar>, dtype: DType, shape: Vec<usize>) -> Result<
     wide.narrow(dtype, shape)
 }
 
+/// Bytes of numbers of few bits, one for each, as those of the numbers that they are.
+fn widened(bytes: Vec<u8>, narrow: Option<Narrow>) -> Vec<u8> {
+    match narrow {
+        None => bytes,
+        Some(Narrow::Float(f)) => bytes.iter().flat_map(|&b| (f.decode(b.into()) as f32).to_le_bytes()).collect(),
+        Some(Narrow::Int(bits, signed)) => bytes.iter().map(|&b| wrapped(b.into(), bits, signed) as u8).collect(),
+    }
+}
+
+/// The integer of so many bits that these bits are.
+fn wrapped(i: i128, bits: u32, signed: bool) -> i128 {
+    let low = i & ((1 << bits) - 1);
+    if signed && low >> (bits - 1) != 0 { low - (1 << bits) } else { low }
+}
+
 /// One element in the family of its type.
-fn element(n: &Number<'_>, dtype: DType, pos: Pos) -> Result<Scalar> {
+fn element(n: &Number<'_>, dtype: DType, narrow: Option<Narrow>, pos: Pos) -> Result<Scalar> {
     let wrong = |text: &str| syntax(pos, format!("`{text}` is not an element of type {dtype}"));
+    match (narrow, n.im) {
+        (Some(Narrow::Float(f)), None) => {
+            let x = match n.re.strip_prefix("0x") {
+                Some(hex) => u32::from_str_radix(hex, 16).ok().filter(|&b| b < 256).map(|b| f.decode(b)),
+                None => n.re.parse().ok().map(|x: f64| f.round(x)),
+            };
+            return x.map(Scalar::F).ok_or_else(|| wrong(n.re));
+        }
+        (Some(Narrow::Int(bits, signed)), None) => {
+            let all = -(1i128 << (bits - 1))..1i128 << bits;
+            let i = integer(n.re).filter(|i| all.contains(i)).map(|i| wrapped(i, bits, signed));
+            return i.map(Scalar::I).ok_or_else(|| wrong(n.re));
+        }
+        _ => {}
+    }
     match (dtype.kind(), n.im) {
         (Kind::Complex, im) => {
             let part = if dtype == DType::C64 { DType::F32 } else { DType::F64 };

@@ -48,6 +48,45 @@ module @jit_f attributes {mhlo.num_partitions = 1 : i32, a = [1 : i64, "x", #d, 
 }
 "##;
 
+/// What programs of one device carry along, element types of few bits, routines, comparators that compute.
+const SECOND: &str = r##"module @m attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%t: !stablehlo.token, %x: tensor<4xf64>, %a: tensor<2x2xf64>, %q: tensor<4xf8E4M3FN>) -> (!stablehlo.token, tensor<4xf64>, tensor<2x2xf64>) {
+    %u = stablehlo.custom_call @xla_ffi_python_cpu_callback(%t, %x) {has_side_effect = true} : (!stablehlo.token, tensor<4xf64>) -> !stablehlo.token
+    %b = stablehlo.custom_call @xla_ffi_python_cpu_callback(%x) {has_side_effect = true} : (tensor<4xf64>) -> tensor<i32>
+    %0 = "stablehlo.all_reduce"(%x) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<0> : tensor<1x1xi64>, use_global_device_ids}> ({
+    ^bb0(%l: tensor<f64>, %r: tensor<f64>):
+      %9 = stablehlo.add %l, %r : tensor<f64>
+      stablehlo.return %9 : tensor<f64>
+    }) : (tensor<4xf64>) -> tensor<4xf64>
+    %1 = "stablehlo.collective_permute"(%0) <{source_target_pairs = dense<0> : tensor<1x2xi64>}> : (tensor<4xf64>) -> tensor<4xf64>
+    %2 = stablehlo.partition_id : tensor<ui32>
+    %3 = chlo.mulhi %2, %2 : tensor<ui32>, tensor<ui32> -> tensor<ui32>
+    %4 = "stablehlo.sort"(%1) <{dimension = 0 : i64, is_stable = true}> ({
+    ^bb0(%l: tensor<f64>, %r: tensor<f64>):
+      %7 = stablehlo.abs %l : tensor<f64>
+      %8 = stablehlo.abs %r : tensor<f64>
+      %9 = stablehlo.compare GT, %7, %8, TOTALORDER : (tensor<f64>, tensor<f64>) -> tensor<i1>
+      stablehlo.return %9 : tensor<i1>
+    }) : (tensor<4xf64>) -> tensor<4xf64>
+    %v, %i = chlo.top_k(%4, k = 4) : tensor<4xf64> -> (tensor<4xf64>, tensor<4xi32>)
+    %c = stablehlo.constant dense<[1.5, 0x7F, -2.0, 448.0]> : tensor<4xf8E4M3FN>
+    %d = stablehlo.add %q, %c : tensor<4xf8E4M3FN>
+    %e = stablehlo.convert %d : (tensor<4xf8E4M3FN>) -> tensor<4xf64>
+    %f = stablehlo.convert %i : (tensor<4xi32>) -> tensor<4xi4>
+    %g = stablehlo.convert %f : (tensor<4xi4>) -> tensor<4xf64>
+    %h:6 = stablehlo.custom_call @lapack_dgees_ffi(%a) {mhlo.backend_config = {mode = 86 : ui8, sort = 78 : ui8}} : (tensor<2x2xf64>) -> (tensor<2x2xf64>, tensor<2x2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<i32>, tensor<i32>)
+    %j:5 = stablehlo.custom_call @lapack_dgeev_ffi(%h#0) {mhlo.backend_config = {compute_left = 86 : ui8, compute_right = 78 : ui8}} : (tensor<2x2xf64>) -> (tensor<2xf64>, tensor<2xf64>, tensor<2x2xcomplex<f64>>, tensor<2x2xcomplex<f64>>, tensor<i32>)
+    %k = stablehlo.real %j#2 : (tensor<2x2xcomplex<f64>>) -> tensor<2x2xf64>
+    %rows = stablehlo.constant dense<[0, 1, 4]> : tensor<3xi32>
+    %columns = stablehlo.constant dense<[0, 1, 0, 3]> : tensor<4xi32>
+    %m = stablehlo.custom_call @cpu_csr_sparse_dense_ffi(%v, %rows, %columns, %g) : (tensor<4xf64>, tensor<3xi32>, tensor<4xi32>, tensor<4xf64>) -> tensor<2xf64>
+    %n = stablehlo.broadcast_in_dim %m, dims = [1] : (tensor<2xf64>) -> tensor<2x2xf64>
+    %o = stablehlo.add %n, %k : tensor<2x2xf64>
+    return %u, %e, %o : !stablehlo.token, tensor<4xf64>, tensor<2x2xf64>
+  }
+}
+"##;
+
 /// Numbers without a pattern, the same every time.
 struct Random(u64);
 
@@ -165,6 +204,16 @@ fn damaged_texts_are_errors_with_a_place() {
     // Cut at every place.
     for at in (0..TEXT.len()).filter(|&at| TEXT.is_char_boundary(at)) {
         check(&TEXT[..at]);
+    }
+}
+
+#[test]
+fn damaged_texts_of_one_device_are_errors_with_a_place() {
+    read(SECOND, None).unwrap();
+    let mut r = Random(5);
+    for _ in 0..times(2_000) {
+        check(&damage(SECOND, &mut r));
+        check(&renumber(SECOND, &mut r));
     }
 }
 

@@ -142,6 +142,19 @@ fn symbolic_extents_are_question_marks() {
         let x = Array::from_vec([n, 2], (0..2 * n).map(|k| k as f64).collect()).unwrap();
         assert_eq!(round_trip(&f, &[x]), None);
     }
+    // A window whose extent is known when it runs.
+    let f = module(
+        "tgraph.module @m {
+  %x = tgraph.arg : tensor<nxf64>
+  %i = tgraph.arg : tensor<1xi64>
+  %y = tgraph.gather %x, %i {offset_dims = [0], collapsed_slice_dims = [], start_index_map = [0], index_vector_dim = 0, slice_sizes = [n-1]} : tensor<(n-1)xf64>
+  tgraph.return %y
+}",
+    );
+    for (n, start) in [(1, 0), (2, 1), (5, 0), (5, 1)] {
+        let x = Array::vector((0..n).map(f64::from).collect());
+        assert_eq!(round_trip(&f, &[x, Array::vector(vec![start as i64])]), None);
+    }
 }
 
 #[test]

@@ -12,7 +12,8 @@ use cotangent::{Array, Function, Result, Val};
 use std::sync::Arc;
 
 pub fn differentiate(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
-    let target = Target::new(args.target.as_deref())?;
+    let target = Target::new(args)?;
+    target.spare("--out", args.output.as_deref())?;
     let loaded = target.load()?;
     let f = &*loaded.function;
     let wrt = wrt(args, f)?;
@@ -46,7 +47,7 @@ pub fn differentiate(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     results(args, &name(&args.command, f, &wrt, y), out)
 }
 
-/// Results by name: `out_k` for values, and derivatives by position.
+/// Results by name: `out_k` for values, and derivatives by their place in `wrt`.
 fn name(command: &str, f: &Function, wrt: &[Val], y: Vec<Array>) -> Arrays {
     let mut y = y.into_iter();
     let mut out = Arrays::new();
@@ -62,24 +63,7 @@ fn name(command: &str, f: &Function, wrt: &[Val], y: Vec<Array>) -> Arrays {
             let pairs = rows.iter().flat_map(|k| (0..wrt.len()).map(move |i| format!("{command}_{k}_{i}")));
             out.extend(pairs.zip(y));
         }
-        "grad" => out.extend((0..wrt.len()).map(|i| format!("grad_{i}")).zip(y)),
-        _ => positions(command, f, wrt, y.collect(), &mut out),
+        _ => out.extend((0..wrt.len()).map(|i| format!("{command}_{i}")).zip(y)),
     }
     out
-}
-
-/// Derivatives by the position of their argument, and by their place in `--wrt` where no argument has that number.
-fn positions(command: &str, f: &Function, wrt: &[Val], y: Vec<Array>, out: &mut Arrays) {
-    let at: Vec<Option<usize>> = wrt.iter().map(|&v| f.params().iter().position(|&p| p == v)).collect();
-    let mut named = Arrays::new();
-    for (i, a) in y.into_iter().enumerate() {
-        let by_place = format!("{command}_{i}");
-        if let Some(p) = at[i] {
-            named.push((format!("{command}_{p}"), a.clone()));
-        }
-        if at[i] != Some(i) && !at.contains(&Some(i)) {
-            named.push((by_place, a));
-        }
-    }
-    out.append(&mut named);
 }

@@ -8,12 +8,13 @@ use crate::{Outcome, draw, show};
 use cotangent::ad::{self, Saving, Session};
 use cotangent::cpu::{memory, steps};
 use cotangent::rewrite::simplify;
-use cotangent::{Array, Env, Function, Result, Type, reference};
+use cotangent::{Array, Env, Function, Result, Type, files, reference};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
-    let target = Target::new(args.target.as_deref())?;
+    let target = Target::new(args)?;
+    target.spare("--svg", args.svg.as_deref())?;
     let loaded = target.load()?;
     let f = &*loaded.function;
     let wrt = wrt(args, f)?;
@@ -29,8 +30,14 @@ pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
         print(out, &format!("\n{}", residuals(&cx.session(), &simple, &active).map_err(here)?))?;
     }
 
-    let gradient = simplify(&ad::adjoint(&cx, f, &wrt).map_err(here)?);
-    let tangent = simplify(&ad::jvp(&cx, f, &wrt).map_err(here)?);
+    // Integers have no derivative, and nothing is said of one.
+    let float = f.result_types().iter().any(|t| t.dtype.has_tangent());
+    let derived =
+        |derive: fn(&cotangent::transform::AdContext, &Function, &[cotangent::Val]) -> Result<Function>| match float {
+            true => derive(&cx, f, &wrt).map(|g| Some(simplify(&g))).map_err(here),
+            false => Ok(None),
+        };
+    let (gradient, tangent) = (derived(ad::adjoint)?, derived(ad::jvp)?);
     let mut rows = vec![vec!["".into(), "equations".into(), "flops".into(), "bytes".into(), "flops / primal".into()]];
     let primal = simple.cost().flops;
     let mut row = |name: &str, g: &Function| {
@@ -45,16 +52,19 @@ pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
         ]);
     };
     row("primal", &simple);
-    row("jvp", &tangent);
-    row("adjoint", &gradient);
+    for (name, g) in [("jvp", &tangent), ("adjoint", &gradient)] {
+        if let Some(g) = g {
+            row(name, g);
+        }
+    }
     if let Ok(h) = ad::hvp(&cx, f, &wrt) {
         row("hvp", &simplify(&h));
     }
     print(out, &format!("\n{}", show::table(&rows)))?;
-    print(out, &needs(&extents(args, &target, f)?, &[("primal", &simple), ("adjoint", &gradient)]))?;
+    let shown = gradient.as_ref().unwrap_or(&simple);
+    print(out, &needs(&extents(args, &target, f)?, &[("primal", &simple), ("adjoint", shown)]))?;
     if let Some(path) = &args.svg {
-        std::fs::write(path, draw::steps_svg(&gradient))
-            .map_err(|e| cotangent::Error::new(cotangent::Code::Io, format!("cannot write {path}: {e}")))?;
+        files::write(path, draw::steps_svg(shown).as_bytes())?;
     }
     if f.vals().any(|v| f.ty(v).shape.as_const().is_none()) {
         print(out, "\nExtents that are known only when the program runs count as 1.\n")?;

@@ -9,24 +9,30 @@ mod profile;
 use crate::args::{Args, usage};
 use crate::inputs::Inputs;
 use crate::load::Target;
-use crate::{Outcome, help, show};
+use crate::{Outcome, help, show, streams};
 use cotangent::ad::AdContext;
+use cotangent::error::shown;
 use cotangent::npz::{self, Arrays};
-use cotangent::program::{Program, is_stablehlo};
-use cotangent::{Code, Error, Result};
+use cotangent::program::is_stablehlo;
+use cotangent::{Code, Error, Result, files};
+use std::ffi::OsStr;
 use std::io::Write;
 
 /// Runs a command; what it prints goes to `out`.
 pub fn dispatch(args: Args, out: &mut Vec<u8>) -> Result<Outcome> {
     if args.help || args.command == "help" {
-        let topic = if args.command == "help" { args.target.as_deref() } else { Some(args.command.as_str()) };
-        return print(out, &help::text(topic)?);
+        let topic = if args.command == "help" {
+            args.target.as_deref().map(OsStr::to_string_lossy)
+        } else {
+            Some(args.command.as_str().into())
+        };
+        return print(out, &help::text(topic.as_deref())?);
     }
     match args.command.as_str() {
         "version" => print(out, &format!("cotangent {}\n", env!("CARGO_PKG_VERSION"))),
         "fmt" => fmt(&args, out),
         "derive" => {
-            let program = Target::new(args.target.as_deref())?.program()?.derive(&AdContext::default())?;
+            let program = Target::new(&args)?.written()?.derive(&AdContext::default())?;
             print(out, &program.to_string())
         }
         "convert" => convert(&args, out),
@@ -60,59 +66,62 @@ pub fn results(args: &Args, arrays: &Arrays, out: &mut Vec<u8>) -> Result<Outcom
 }
 
 fn fmt(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
-    let target = Target::new(args.target.as_deref())?;
-    let source = target.source()?;
-    let text = match is_stablehlo(&source, Some(&target.file)) {
-        true => Program::parse(&source, Some(&target.file))?.to_stablehlo()?,
-        false => cotangent::text::Program::parse(&source, Some(&target.file))?.to_string(),
+    let target = Target::new(args)?;
+    let (source, name) = (target.source()?, target.name());
+    let text = match is_stablehlo(&source, Some(&name)) {
+        true => cotangent::stablehlo::format(&source, Some(&name))?,
+        false => cotangent::text::Program::parse(&source, Some(&name))?.to_string(),
     };
     if args.check {
         let same = text == source;
         if !same {
-            eprintln!("{} is not in canonical form", target.file);
+            streams::say(&format!("{} is not in canonical form", shown(&name, 200)));
         }
         return Ok(if same { Outcome::Good } else { Outcome::Bad });
     }
     if !args.write {
         return print(out, &text);
     }
-    if target.file == "-" {
+    if target.is_stdin() {
         return Err(usage("`fmt --write` needs a file, not standard input"));
     }
-    std::fs::write(&target.file, text)
-        .map_err(|e| Error::new(Code::Io, format!("cannot write {}: {e}", target.file)))?;
+    if text != source {
+        target.write(&text)?;
+    }
     Ok(Outcome::Good)
 }
 
 fn convert(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
-    let target = Target::new(args.target.as_deref())?;
+    let target = Target::new(args)?;
     let source = target.source()?;
-    let program = Program::parse(&source, Some(&target.file))?;
+    target.spare("TO", args.destination.as_deref())?;
+    let program = target.program(&source)?;
     let functions = match &target.module {
         Some(name) => vec![program.function(name)?],
         None => program.public()?,
     };
-    let to_stablehlo = match args.destination.as_deref().and_then(|d| d.rsplit_once('.')) {
-        Some((_, "mlir")) => true,
-        Some((_, "tgraph")) => false,
-        None if args.destination.is_none() => !is_stablehlo(&source, Some(&target.file)),
+    let to_stablehlo = match args.destination.as_deref().map(|d| d.extension().and_then(OsStr::to_str)) {
+        Some(Some("mlir")) => true,
+        Some(Some("tgraph")) => false,
+        None => !is_stablehlo(&source, Some(&target.name())),
         _ => return Err(usage("`convert` writes .mlir or .tgraph files")),
     };
     let text = match to_stablehlo {
-        true => cotangent::stablehlo::write(&functions).map_err(|e| program.locate(e))?,
-        false => cotangent::text::Program::from_modules(functions)?.to_string(),
+        true => program.stablehlo_of(&functions)?,
+        false => program.tgraph_of(functions)?,
     };
     match &args.destination {
         None => print(out, &text),
         Some(to) => {
-            std::fs::write(to, text).map_err(|e| Error::new(Code::Io, format!("cannot write {to}: {e}")))?;
+            files::write(to, text.as_bytes())?;
             Ok(Outcome::Good)
         }
     }
 }
 
 fn run(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
-    let target = Target::new(args.target.as_deref())?;
+    let target = Target::new(args)?;
+    target.spare("--out", args.output.as_deref())?;
     let loaded = target.load()?;
     let x = Inputs::read(args, &target)?.args(&loaded.function)?;
     let y = cotangent::run(&loaded.function, &x).map_err(|e| loaded.locate(e))?;

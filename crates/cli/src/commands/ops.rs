@@ -5,24 +5,32 @@ use crate::args::Args;
 use crate::{Outcome, show};
 use cotangent::ad::{self, AdContext};
 use cotangent::check::function_of;
-use cotangent::ops::{composites, entries};
+use cotangent::ops::{applied, composites, entries};
 use cotangent::{Code, Dim, Error, Result, Sample};
+use std::ffi::OsStr;
 
 pub fn ops(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
-    let Some(name) = &args.target else {
+    let Some(name) = args.target.as_deref().map(OsStr::to_string_lossy) else {
         let mut rows: Vec<Vec<String>> = vec![vec!["operation".into(), "meaning".into()]];
         rows.extend(entries().iter().map(|e| vec![e.name.into(), e.doc.into()]));
         rows.extend(composites().iter().map(|c| vec![c.name.into(), format!("{} (composite)", c.doc)]));
+        rows.extend(applied().iter().map(|c| vec![format!("{} @f", c.name), format!("{} (composite)", c.doc)]));
         let width = rows.iter().map(|r| r[0].len()).max().unwrap_or(0);
         let text: String = rows.iter().map(|r| format!("{:<width$}  {}\n", r[0], r[1])).collect();
         return print(out, &text);
     };
-    if let Some(c) = composites().iter().find(|c| c.name == name) {
-        return print(out, &format!("{}: {}\nA composite: it is written as other operations.\n", c.name, c.doc));
-    }
     let all = entries();
-    let Some(e) = all.iter().find(|e| e.name == name) else {
-        let near = cotangent::text::nearest(name, all.iter().map(|e| e.name));
+    let composite = composites().iter().find(|c| *c.name == *name);
+    let of_module = applied().iter().find(|c| *c.name == *name);
+    for (c, reference) in composite.map(|c| (c, "")).into_iter().chain(of_module.map(|c| (c, " @f"))) {
+        let text = format!("{}{reference}: {}\nA composite: it is written as other operations.\n", c.name, c.doc);
+        print(out, &text)?;
+    }
+    if (composite.is_some() || of_module.is_some()) && !all.iter().any(|e| *e.name == *name) {
+        return Ok(Outcome::Good);
+    }
+    let Some(e) = all.iter().find(|e| *e.name == *name) else {
+        let near = cotangent::text::nearest(&name, all.iter().map(|e| e.name));
         let hint = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
         return Err(Error::new(Code::UnknownOperation, format!("there is no operation `{name}`{hint}")));
     };

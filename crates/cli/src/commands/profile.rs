@@ -2,13 +2,14 @@
 
 use super::print;
 use crate::args::Args;
-use crate::inputs::{Inputs, made_up, wrt};
+use crate::inputs::{Inputs, wrt};
 use crate::load::Target;
 use crate::{Outcome, draw, show};
 use cotangent::ad;
+use cotangent::check::points;
 use cotangent::cpu::{Machine, Profile, View, memory};
 use cotangent::rewrite::simplify;
-use cotangent::{Code, Env, Error, Function, Loc, Result, Type};
+use cotangent::{Env, Error, Function, Loc, Result, Type, files};
 use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +17,8 @@ use std::time::Duration;
 const RUNS: usize = 20;
 
 pub fn profile(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
-    let target = Target::new(args.target.as_deref())?;
+    let target = Target::new(args)?;
+    target.spare("--trace", args.trace.as_deref())?;
     let loaded = target.load()?;
     let here = |e: Error| loaded.locate(e);
     let cx = loaded.context()?;
@@ -26,15 +28,14 @@ pub fn profile(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
     };
     let f = Arc::new(simplify(&f));
     let x = match (&args.input, target.sibling()) {
-        (None, None) => made_up(&loaded.function)?,
+        (None, None) => points(&loaded.function).next().expect("there are points")?,
         _ => Inputs::read(args, &target)?.args(&loaded.function)?,
     };
     let x: Vec<View> = x.iter().map(View::from).collect();
     let program = cotangent::compile(&f).map_err(here)?;
     let profile = program.profile(&x, args.runs.unwrap_or(RUNS)).map_err(here)?;
     if let Some(path) = &args.trace {
-        std::fs::write(path, trace(&f, &profile))
-            .map_err(|e| Error::new(Code::Io, format!("cannot write {path}: {e}")))?;
+        files::write(path, trace(&f, &profile).as_bytes())?;
     }
     print(out, &table(&f, &profile, &Machine::measure()))?;
     let types: Vec<Type> = x.iter().map(View::ty).collect();

@@ -12,6 +12,7 @@ use crate::error::{Code, Error, Result};
 use crate::graph::{Builder, Function};
 use crate::primitive::{Cost, Sample, Val};
 use crate::reference;
+use crate::rewrite::simplify;
 use crate::shape::{Dim, Shape, Type};
 use crate::text::Program;
 use crate::transform::{self, AdContext, Session};
@@ -89,6 +90,50 @@ pub fn check_op(ad: &AdContext, sample: &Sample) -> Result<()> {
     Err(failures.into_iter().fold(e, Error::note))
 }
 
+/// Tries every law on each case of an operation ([`check_op`]), and that two cases in one graph stay two: what rewrites
+/// take for equal operations must be equal.
+pub fn check_ops(ad: &AdContext, samples: &[Sample]) -> Result<()> {
+    for sample in samples {
+        check_op(ad, sample)?;
+    }
+    for (k, a) in samples.iter().enumerate() {
+        for b in &samples[k + 1..] {
+            stays_two(a, b)?;
+        }
+    }
+    Ok(())
+}
+
+/// Two operations on the same operands, simplified together, against each of them alone.
+fn stays_two(a: &Sample, b: &Sample) -> Result<()> {
+    let types = |s: &Sample| s.operands.iter().map(Array::ty).collect::<Vec<_>>();
+    if types(a) != types(b) {
+        return Ok(());
+    }
+    let builder = Builder::new("both", Session::default());
+    let x: Vec<Val> = types(a).iter().map(|t| builder.param(t.clone(), None)).collect();
+    let y = [builder.emit(a.op.clone(), &x), builder.emit(b.op.clone(), &x)].concat();
+    let both = simplify(&builder.finish(&y)?);
+    for at in [a, b] {
+        let alone = |s: &Sample| {
+            reference::run(&function_of(&Sample { operands: at.operands.clone(), ..s.clone() })?, &at.operands)
+        };
+        let (Ok(first), Ok(second)) = (alone(a), alone(b)) else { continue };
+        let (got, want) = (reference::run(&both, &at.operands)?, [first, second].concat());
+        if got.iter().zip(&want).any(|(g, w)| !g.same_bits(w)) {
+            let text = "are taken for one where a graph has both: the key of an extension must say all of its state";
+            bail!(
+                CheckFailed,
+                "two operations `{}`, {:?} and {:?}, {text}: {got:?}, not {want:?}",
+                a.op.name(),
+                a.op,
+                b.op
+            );
+        }
+    }
+    Ok(())
+}
+
 /// The type rule says what evaluation gives.
 fn types(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
     if c.f.results().len() != c.sample.op.results() {
@@ -147,7 +192,7 @@ fn cost(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
 }
 
 /// With extents that are known only when it runs (equal ones by one name; each its own) everything is the same.
-/// An operation may refuse unknown extents.
+/// An operation may refuse unknown extents, and so may its derivative.
 fn symbols(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
     let mut count = 0;
     for shared in [true, false] {
@@ -168,7 +213,12 @@ fn symbols(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
         let mut rng = Rng::new(3);
         let wrt = differentiable(&c.f);
         for derive in [transform::jvp, transform::vjp] {
-            let (a, b) = (derive(c.ad, &c.f, &wrt)?, derive(c.ad, &f, &wrt)?);
+            let a = derive(c.ad, &c.f, &wrt)?;
+            let b = match derive(c.ad, &f, &wrt) {
+                // A derivative that only some extents have, as that of a complete QR of a matrix that is not tall.
+                Err(e) if e.code() == Code::NoRule => continue,
+                b => b?,
+            };
             let n = c.sample.operands.len();
             let more: Vec<Array> =
                 a.param_types()[n..].iter().map(|t| rng.array(t, &<_>::default())).collect::<Result<_>>()?;
@@ -184,7 +234,7 @@ fn symbols(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
 
 /// Derivatives by each choice of operands, of each result and of all.
 fn derivative(c: &Case<'_>, out: &mut Vec<String>) -> Result<()> {
-    let opts = Options { directions: 1, ..Options::default() };
+    let opts = Options { directions: 1, third_order: false, ..Options::default() };
     let mut results: Vec<Vec<Val>> = vec![c.f.results().to_vec()];
     if results[0].len() > 1 {
         results.extend(c.f.results().iter().map(|&r| vec![r]));

@@ -28,16 +28,18 @@ pub mod random;
 mod report;
 mod widen;
 
-pub use laws::{check_op, function_of, read_again, stack};
+pub use laws::{check_op, check_ops, function_of, read_again, stack};
 pub use numbers::{Rng, agree, inner};
 pub use report::{Law, Report, Row, Verdict};
 pub use widen::{retype, widen};
 
-use crate::array::Array;
+use crate::array::{Array, Wide, room};
+use crate::dtype::{C128, Kind};
 use crate::error::Result;
-use crate::graph::Function;
+use crate::graph::{Function, unbound};
 use crate::primitive::Val;
 use crate::reference;
+use crate::shape::{Env, Type};
 use crate::transform::AdContext;
 use problem::Problem;
 
@@ -52,13 +54,15 @@ pub struct Options {
     pub tolerance: f64,
     /// Whether second derivatives are checked too.
     pub second_order: bool,
+    /// Whether third derivatives are, if second ones are.
+    pub third_order: bool,
     /// Where the random directions start.
     pub seed: u64,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { wrt: None, directions: 2, tolerance: 1e-6, second_order: true, seed: 1 }
+        Options { wrt: None, directions: 2, tolerance: 1e-6, second_order: true, third_order: true, seed: 1 }
     }
 }
 
@@ -69,6 +73,9 @@ impl Default for Options {
 pub fn check_function(ad: &AdContext, f: &Function, args: &[Array], opts: &Options) -> Result<Report> {
     reference::run(f, args)?;
     let wrt = opts.wrt.clone().unwrap_or_else(|| differentiable(f));
+    if let Some(&v) = wrt.iter().find(|v| v.index() >= f.len()) {
+        return Err(unbound(f, v));
+    }
     let mut groups: Vec<Vec<Val>> = wrt.iter().map(|&v| vec![v]).collect();
     if wrt.len() > 1 {
         groups.push(wrt.clone());
@@ -81,7 +88,85 @@ pub fn check_function(ad: &AdContext, f: &Function, args: &[Array], opts: &Optio
     Ok(Report { function: f.name.to_string(), rows })
 }
 
-/// The parameters that have tangents.
+/// As [`check_function`], at several points: a law that is violated at one of them is violated, and one that is unsure
+/// at some is as sure as at the others. Points at which the function does not run are left out, if there is one at which
+/// it does.
+///
+/// # Errors
+/// Those of [`check_function`] at every point.
+pub fn check_points(
+    ad: &AdContext,
+    f: &Function,
+    points: impl IntoIterator<Item = Result<Vec<Array>>>,
+    opts: &Options,
+) -> Result<Report> {
+    let mut all: Option<Report> = None;
+    let mut first = None;
+    for x in points {
+        match (check_function(ad, f, &x?, opts), &mut all) {
+            (Ok(r), Some(all)) => all.merge(r),
+            (Ok(r), all) => *all = Some(r),
+            (Err(e), _) => first = first.or(Some(e)),
+        }
+    }
+    match (all, first) {
+        (Some(r), _) => Ok(r),
+        (None, Some(e)) => Err(e),
+        (None, None) => crate::bail!(Input, "a check needs a point"),
+    }
+}
+
+/// Points to check a function at that nobody gave any for: smooth ones of both signs and several magnitudes, then rough
+/// ones (zeros, ties). Symbols are 3; integers are small. What is narrower than `f32` stays near 1, where its own
+/// arithmetic has digits.
+///
+/// An error is a point for which there is no memory.
+pub fn points(f: &Function) -> impl Iterator<Item = Result<Vec<Array>>> + '_ {
+    // Signs (0 stands for both), and the magnitude.
+    const KINDS: [(f64, f64); 8] =
+        [(1.0, 1.0), (-1.0, 1.0), (0.0, 1.0), (0.0, 5.0), (0.0, 1e3), (0.0, 1e-3), (1.0, 0.0), (0.0, 0.0)];
+    let mut env = Env::default();
+    for &p in f.params() {
+        f.ty(p).syms(&mut |s| {
+            env.insert(s.clone(), 3);
+        });
+    }
+    let mut rng = Rng::new(7);
+    KINDS.into_iter().map(move |(sign, magnitude)| point(f, &env, &mut rng, sign, magnitude))
+}
+
+/// Arguments of this sign (0 stands for both) and magnitude (0 stands for rough points).
+fn point(f: &Function, env: &Env, rng: &mut Rng, sign: f64, magnitude: f64) -> Result<Vec<Array>> {
+    let mut one = |ty: &Type| -> Result<Array> {
+        let shape = ty.shape.eval(env)?;
+        // Numbers are drawn in f64 or i128.
+        let n = room(&shape, ty.dtype.size().max(16))?;
+        let narrow = ty.dtype.size() <= 2;
+        let magnitude = if narrow && magnitude != 0.0 { magnitude.clamp(0.5, 2.0) } else { magnitude };
+        let mut number = |i: usize| {
+            let sign = match sign {
+                0.0 if i.is_multiple_of(2) == rng.chance(0.8) => -1.0,
+                0.0 => 1.0,
+                s => s,
+            };
+            // Ties, or zeros and ones.
+            if magnitude == 0.0 { f64::max(sign, 0.0) } else { sign * magnitude * rng.between(0.3, 1.3) }
+        };
+        let wide = match ty.dtype.kind() {
+            Kind::Float => Wide::F((0..n).map(&mut number).collect()),
+            Kind::Complex => Wide::C((0..n).map(|i| C128::new(number(i), number(i + 1))).collect()),
+            Kind::Bool => Wide::I((0..n).map(|i| (i % 2) as i128).collect()),
+            Kind::Int => Wide::I((0..n).map(|i| (i % 3) as i128).collect()),
+        };
+        wide.narrow(ty.dtype, shape)
+    };
+    f.param_types().iter().map(&mut one).collect()
+}
+
+/// The parameters that have tangents, if a result has one.
 pub(crate) fn differentiable(f: &Function) -> Vec<Val> {
+    if !f.result_types().iter().any(|t| t.dtype.has_tangent()) {
+        return Vec::new();
+    }
     f.params().iter().copied().filter(|&p| f.ty(p).dtype.has_tangent()).collect()
 }

@@ -17,6 +17,8 @@ pub enum Law {
     Symmetry,
     /// `H v` against finite differences of the gradient.
     SecondDifference,
+    /// The derivative of `H v` against finite differences of it.
+    ThirdDifference,
 }
 
 impl fmt::Display for Law {
@@ -28,6 +30,7 @@ impl fmt::Display for Law {
             Law::Orders => "hvp in both orders",
             Law::Symmetry => "hvp symmetric",
             Law::SecondDifference => "hvp against differences",
+            Law::ThirdDifference => "third against differences",
         })
     }
 }
@@ -74,9 +77,47 @@ pub struct Report {
 }
 
 impl Report {
-    /// No law is violated.
+    /// Every law was checked, and none is violated. Rows that are unsure say nothing against it ([`unsure`](Self::unsure)
+    /// counts them).
     pub fn passed(&self) -> bool {
-        self.rows.iter().all(|r| r.verdict != Verdict::Fail)
+        self.violated() == 0 && self.skipped() == 0
+    }
+
+    /// How many laws do not hold.
+    pub fn violated(&self) -> usize {
+        self.count(|v| *v == Verdict::Fail)
+    }
+
+    /// How many laws could not be checked, as a derivative does not exist.
+    pub fn skipped(&self) -> usize {
+        self.count(|v| matches!(v, Verdict::Skipped(_)))
+    }
+
+    /// How many laws hold as far as can be said: the differences do not settle.
+    pub fn unsure(&self) -> usize {
+        self.count(|v| *v == Verdict::Unsure)
+    }
+
+    fn count(&self, of: impl Fn(&Verdict) -> bool) -> usize {
+        self.rows.iter().filter(|r| of(&r.verdict)).count()
+    }
+
+    /// Takes over what another report of the same laws, at another point, says against or for them: what is violated
+    /// anywhere is violated, and what is unsure at one point may be sure at another.
+    pub(super) fn merge(&mut self, other: Report) {
+        let rank = |v: &Verdict| match v {
+            Verdict::Fail => 3,
+            Verdict::Pass => 2,
+            Verdict::Unsure => 1,
+            Verdict::Skipped(_) => 0,
+        };
+        let mut rows = other.rows.into_iter();
+        for own in &mut self.rows {
+            let Some(row) = rows.next() else { break };
+            if row.value == own.value && row.law == own.law && rank(&row.verdict) > rank(&own.verdict) {
+                *own = row;
+            }
+        }
     }
 }
 
@@ -84,25 +125,37 @@ impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Row { value, law, sides, error, bound, estimate, verdict } = self;
         let values = |f: &mut fmt::Formatter<'_>| {
-            write!(f, "{value:<12} {law:<24} {error:>9.1e} {estimate:>9.1e} {bound:>9.1e}  ")
+            write!(f, "{value:<12} {law:<25} {error:>9.1e} {estimate:>9.1e} {bound:>9.1e}  ")
         };
         match verdict {
             Verdict::Pass => values(f).and_then(|()| f.write_str("ok")),
             Verdict::Fail => values(f).and_then(|()| write!(f, "WRONG: {:e} is not {:e}", sides.0, sides.1)),
             Verdict::Unsure => values(f).and_then(|()| f.write_str("unsure: not smooth here, or too steep")),
-            Verdict::Skipped(why) => write!(f, "{value:<12} {law:<24} {:>31}skipped: {why}", ""),
+            Verdict::Skipped(why) => write!(f, "{value:<12} {law:<25} {:>31}skipped: {why}", ""),
         }
     }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verdict = if self.passed() { "passed" } else { "FAILED" };
-        writeln!(f, "check of `{}`: {verdict}", self.function)?;
+        let (wrong, skipped, unsure) = (self.violated(), self.skipped(), self.unsure());
+        let verdict = match (wrong, skipped) {
+            (0, 0) => "passed",
+            (0, _) => "NOT CHECKED",
+            _ => "FAILED",
+        };
+        let holds = self.rows.len() - wrong - skipped - unsure;
+        write!(f, "check of `{}`: {verdict}: {holds} of {} laws hold", self.function, self.rows.len())?;
+        for (n, what) in [(wrong, "wrong"), (skipped, "not checked"), (unsure, "unsure")] {
+            if n > 0 {
+                write!(f, ", {n} {what}")?;
+            }
+        }
+        writeln!(f)?;
         if self.rows.is_empty() {
             return writeln!(f, "nothing to differentiate");
         }
-        writeln!(f, "{:<12} {:<24} {:>9} {:>9} {:>9}  verdict", "value", "law", "error", "estimate", "bound")?;
+        writeln!(f, "{:<12} {:<25} {:>9} {:>9} {:>9}  verdict", "value", "law", "error", "estimate", "bound")?;
         for r in &self.rows {
             writeln!(f, "{r}")?;
         }

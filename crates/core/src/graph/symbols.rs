@@ -4,9 +4,10 @@
 //! shares the symbols of the function it stands in. An equation binds a symbol once per function; whoever copies
 //! equations renames what is taken ([`Rename`]).
 
-use super::{Eqn, Function};
+use super::{Eqn, Function, Kinks};
 use crate::emit::Emit;
 use crate::ops::Op;
+use crate::primitive::Kink;
 use crate::shape::{Dim, Sym};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
@@ -104,6 +105,14 @@ impl Op {
     /// Whether it, or something in its bodies, only means something in a linear program.
     pub(crate) fn pending(&self) -> bool {
         !self.runs() || self.regions().iter().any(|r| r.pending)
+    }
+
+    /// Which derivatives at kinks it is or holds.
+    pub(crate) fn kinks(&self) -> Kinks {
+        let kink = self.kink();
+        let mut all = Kinks { any: kink.is_some(), mean: kink == Some(Kink::Mean) };
+        self.regions().iter().for_each(|r| all |= r.kinks);
+        all
     }
 
     fn replace(&self, f: &dyn Fn(&Sym) -> Option<Dim>, done: &mut Done) -> Op {

@@ -1,10 +1,12 @@
 //! Complex elementary functions on principal branches, with signed zeros telling the sides of a cut (Kahan 1987).
 //!
+//! Infinities and NaN follow Annex G of C17; where it leaves a sign open, the one that needs no extra case is taken.
+//!
 //! Componentwise accurate where a formula allows it: `log` near the unit circle, `log1p` and `expm1` near zero, `tanh`
 //! far out, division without spurious overflow.
 
 use crate::dtype::C128;
-use std::f64::consts::{FRAC_PI_2, LN_2};
+use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, LN_2, PI};
 
 fn c(re: f64, im: f64) -> C128 {
     C128::new(re, im)
@@ -25,17 +27,40 @@ fn scale_of(x: f64) -> f64 {
     if x == 0.0 || !x.is_finite() { 1.0 } else { libm::exp2(libm::ilogb(x).clamp(-1000, 1000).into()) }
 }
 
-/// `a / b`, the divisor scaled first; NaN for a zero divisor, zero for a finite `a` over an infinite `b`.
+/// Whether a component is infinite: an infinity of Annex G, whatever the other component is.
+fn is_infinite(z: C128) -> bool {
+    z.re.is_infinite() || z.im.is_infinite()
+}
+
+/// An infinity as a direction: 1 for infinite components and 0 for others, with their signs.
+fn direction(z: C128) -> C128 {
+    let unit = |x: f64| if x.is_infinite() { 1f64.copysign(x) } else { 0f64.copysign(x) };
+    c(unit(z.re), unit(z.im))
+}
+
+/// `a / b`, the divisor scaled first. By Annex G of C17: infinite for a divisor of zero, and for an infinite `a` over a
+/// finite `b`; zero for a finite `a` over an infinite `b`.
 pub fn div(a: C128, b: C128) -> C128 {
-    if (b.re.is_infinite() || b.im.is_infinite()) && a.is_finite() {
-        let unit = |x: f64| if x.is_infinite() { 1f64.copysign(x) } else { 0f64.copysign(x) };
-        let b = c(unit(b.re), unit(b.im));
+    if is_infinite(b) && a.is_finite() {
+        let b = direction(b);
         return c(0.0 * (a.re * b.re + a.im * b.im), 0.0 * (a.im * b.re - a.re * b.im));
     }
     let s = scale_of(b.re.abs().max(b.im.abs()));
     let (x, y) = (b.re / s, b.im / s);
     let n = x * x + y * y;
-    c((a.re * x + a.im * y) / n / s, (a.im * x - a.re * y) / n / s)
+    let z = c((a.re * x + a.im * y) / n / s, (a.im * x - a.re * y) / n / s);
+    if !(z.re.is_nan() && z.im.is_nan()) {
+        return z;
+    }
+    if b == C128::ZERO {
+        let pole = f64::INFINITY.copysign(b.re);
+        return c(pole * a.re, pole * a.im);
+    }
+    if is_infinite(a) && b.is_finite() {
+        let a = direction(a);
+        return c(f64::INFINITY * (a.re * b.re + a.im * b.im), f64::INFINITY * (a.im * b.re - a.re * b.im));
+    }
+    z
 }
 
 /// `z / |z|`, and 0 at 0.
@@ -89,6 +114,9 @@ pub fn cbrt(z: C128) -> C128 {
 
 /// `e^x (cos y + i sin y)`.
 pub fn exp(z: C128) -> C128 {
+    if z.re.is_infinite() && !z.im.is_finite() {
+        return if z.re > 0.0 { c(z.re, f64::NAN) } else { c(0.0, 0f64.copysign(z.im)) };
+    }
     scaled_exp(z.re, if z.im == 0.0 { c(1.0, z.im) } else { c(libm::cos(z.im), libm::sin(z.im)) })
 }
 
@@ -100,9 +128,6 @@ fn scaled_exp(x: f64, w: C128) -> C128 {
         let e = libm::exp(0.5 * x);
         return times(e, times(e, w));
     }
-    if x == f64::NEG_INFINITY && !w.is_finite() {
-        return C128::ZERO;
-    }
     times(libm::exp(x), w)
 }
 
@@ -112,11 +137,12 @@ pub fn expm1(z: C128) -> C128 {
     if y == 0.0 {
         return c(e, y);
     }
-    if z.re > 20.0 {
+    if z.re > 20.0 || z.re == f64::NEG_INFINITY {
         return exp(z) - 1.0;
     }
     let h = libm::sin(0.5 * y);
-    c(e * libm::cos(y) - 2.0 * h * h, libm::exp(z.re) * libm::sin(y))
+    let square = 2.0 * h * h;
+    c(if e == 0.0 { -square } else { e * libm::cos(y) - square }, libm::exp(z.re) * libm::sin(y))
 }
 
 /// `a² + b² + rest` with the rounding errors of the squares and sums kept.
@@ -159,6 +185,9 @@ pub fn log(z: C128) -> C128 {
 /// `log(1 + z)`.
 pub fn log1p(z: C128) -> C128 {
     let (x, y) = (z.re, z.im);
+    if y == 0.0 && x > -1.0 {
+        return c(libm::log1p(x), y);
+    }
     let angle = libm::atan2(y, 1.0 + x);
     let u = squares_plus(x, y, 2.0 * x);
     c(if u.abs() < 0.6 { 0.5 * libm::log1p(u) } else { log_abs(1.0 + x, y) }, angle)
@@ -168,6 +197,9 @@ pub fn log1p(z: C128) -> C128 {
 pub fn sinh(z: C128) -> C128 {
     if z.im == 0.0 {
         return c(libm::sinh(z.re), z.im);
+    }
+    if !z.im.is_finite() && (z.re == 0.0 || z.re.is_infinite()) {
+        return c(z.re, f64::NAN);
     }
     if z.re.abs() > 40.0 {
         let e = half_exp(z.re.abs(), z.im);
@@ -180,6 +212,9 @@ pub fn sinh(z: C128) -> C128 {
 pub fn cosh(z: C128) -> C128 {
     if z.im == 0.0 {
         return c(libm::cosh(z.re), z.im * sign0(z.re));
+    }
+    if !z.im.is_finite() && (z.re == 0.0 || z.re.is_infinite()) {
+        return if z.re == 0.0 { c(f64::NAN, z.re) } else { c(z.re.abs(), f64::NAN) };
     }
     if z.re.abs() > 40.0 {
         let e = half_exp(z.re.abs(), z.im);
@@ -202,6 +237,13 @@ pub fn tanh(z: C128) -> C128 {
     let (x, y) = (z.re, z.im);
     if y == 0.0 {
         return c(libm::tanh(x), y);
+    }
+    if !y.is_finite() {
+        return match x {
+            0.0 => c(x, f64::NAN),
+            _ if x.is_infinite() => c(1f64.copysign(x), 0f64.copysign(y)),
+            _ => c(f64::NAN, f64::NAN),
+        };
     }
     if x.abs() > 22.0 {
         return c(1f64.copysign(x), 4.0 * libm::sin(y) * libm::cos(y) * libm::exp(-2.0 * x.abs()));
@@ -237,34 +279,103 @@ fn cross(a: C128, b: C128) -> f64 {
     a.re * b.im - a.im * b.re
 }
 
+/// The modulus above which `1 ± z²` is `±z²` to the last place, and below which `sin z` is `z`.
+const FAR: f64 = 1e150;
+const NEAR: f64 = 1e-150;
+
+/// The larger component in absolute value.
+fn size(z: C128) -> f64 {
+    z.re.abs().max(z.im.abs())
+}
+
+/// `log |2 z|`, the inverse hyperbolic cosine of a far `|z|`.
+fn log_twice(z: C128) -> f64 {
+    log_abs(z.re, z.im) + LN_2
+}
+
 /// Inverse sine, cut along the reals outside `[-1, 1]`.
 pub fn asin(z: C128) -> C128 {
+    if !z.is_finite() {
+        return over_i(asinh_infinite(times_i(z)));
+    }
+    if size(z) > FAR {
+        return c(libm::atan2(z.re, z.im.abs()), log_twice(z).copysign(z.im));
+    }
+    if size(z) < NEAR {
+        return z;
+    }
     let (m, p) = roots(z);
     c(libm::atan2(z.re, m.re * p.re - m.im * p.im), libm::asinh(cross(m, p)))
 }
 
 /// Inverse cosine, cut along the reals outside `[-1, 1]`.
 pub fn acos(z: C128) -> C128 {
+    if !z.is_finite() {
+        return acos_infinite(z);
+    }
+    if size(z) > FAR {
+        return c(libm::atan2(z.im.abs(), z.re), -log_twice(z).copysign(z.im));
+    }
+    if size(z) < NEAR {
+        return c(FRAC_PI_2, -z.im);
+    }
     let (m, p) = roots(z);
     c(2.0 * libm::atan2(m.re, p.re), libm::asinh(cross(p, m)))
 }
 
+/// [`acos`] where a component is not finite.
+fn acos_infinite(z: C128) -> C128 {
+    let side = |middle: f64, off: f64| if z.re > 0.0 { middle - off } else { middle + off };
+    match (z.re.is_infinite(), z.im.is_infinite()) {
+        (true, true) => c(side(FRAC_PI_2, FRAC_PI_4), -z.im),
+        (true, false) if z.im.is_nan() => c(f64::NAN, f64::NEG_INFINITY),
+        (true, false) => c(if z.re > 0.0 { 0.0 } else { PI }, -f64::INFINITY.copysign(z.im)),
+        (false, true) => c(if z.re.is_nan() { z.re } else { FRAC_PI_2 }, -z.im),
+        (false, false) => c(if z.re == 0.0 { FRAC_PI_2 } else { f64::NAN }, f64::NAN),
+    }
+}
+
 /// Inverse hyperbolic cosine, cut along the reals below 1.
 pub fn acosh(z: C128) -> C128 {
+    if !z.is_finite() || size(z) > FAR {
+        let w = acos(z);
+        return c(w.im.abs(), w.re.copysign(z.im));
+    }
     let (m, p) = (sqrt(c(z.re - 1.0, z.im)), sqrt(c(z.re + 1.0, z.im)));
     c(libm::asinh(m.re * p.re + m.im * p.im), 2.0 * libm::atan2(m.im, p.re))
 }
 
 /// Inverse hyperbolic sine, cut along the imaginary axis outside `[-i, i]`.
 pub fn asinh(z: C128) -> C128 {
-    over_i(asin(times_i(z)))
+    if z.is_finite() { over_i(asin(times_i(z))) } else { asinh_infinite(z) }
+}
+
+/// [`asinh`] where a component is not finite.
+fn asinh_infinite(z: C128) -> C128 {
+    match (z.re.is_infinite(), z.im.is_infinite()) {
+        (true, true) => c(z.re, FRAC_PI_4.copysign(z.im)),
+        (true, false) => c(z.re, if z.im.is_nan() { z.im } else { 0f64.copysign(z.im) }),
+        (false, true) => c(f64::INFINITY.copysign(z.re), if z.re.is_nan() { z.re } else { FRAC_PI_2.copysign(z.im) }),
+        (false, false) => c(f64::NAN, if z.im == 0.0 { z.im } else { f64::NAN }),
+    }
 }
 
 /// Inverse hyperbolic tangent, cut along the reals outside `[-1, 1]`.
 pub fn atanh(z: C128) -> C128 {
     let (x, y) = (z.re.abs(), z.im);
-    if x.max(y.abs()) > 1e150 {
-        return c(div(C128::ONE, z).re, FRAC_PI_2.copysign(y));
+    if is_infinite(z) {
+        let angle = if y.is_nan() { y } else { FRAC_PI_2.copysign(y) };
+        return c(0f64.copysign(z.re), angle);
+    }
+    if x.is_nan() || y.is_nan() {
+        return c(if x == 0.0 { z.re } else { f64::NAN }, f64::NAN);
+    }
+    if x.max(y.abs()) > FAR {
+        // The real part of the quotient is a sum, which loses the sign of a zero.
+        return c(div(C128::ONE, z).re.copysign(z.re), FRAC_PI_2.copysign(y));
+    }
+    if size(z) < NEAR {
+        return z;
     }
     let re = if x == 1.0 {
         0.5 * (libm::log(libm::hypot(2.0, y)) - libm::log(y.abs()))
@@ -288,15 +399,28 @@ pub fn logistic(z: C128) -> C128 {
     div(e, e + 1.0)
 }
 
+/// `1 / cosh(z)²`.
+pub fn sech_square(z: C128) -> C128 {
+    let e = exp(if z.re < 0.0 { z * 2.0 } else { z * -2.0 });
+    let d = e + 1.0;
+    div(div(e * 4.0, d), d)
+}
+
 /// `x log y`, and 0 where `x` is 0.
 pub fn xlogy(x: C128, y: C128) -> C128 {
     if x == C128::ZERO { C128::ZERO } else { x * log(y) }
 }
 
-/// `z^n` by squaring, as [`powi`](super::powi).
+/// `z^n` by squaring; for negative `n` the reciprocals of two halves, of which neither overflows unless the result
+/// vanishes.
 pub fn powi(z: C128, n: i64) -> C128 {
-    let y = super::power(z, C128::ONE, n.unsigned_abs(), |a, b| a * b);
-    if n < 0 { div(C128::ONE, y) } else { y }
+    let power = |n: u64| super::power(z, C128::ONE, n, |a, b| a * b);
+    let m = n.unsigned_abs();
+    match n {
+        0.. => power(m),
+        -1 => div(C128::ONE, z),
+        _ => div(div(C128::ONE, power(m - m / 2)), power(m / 2)),
+    }
 }
 
 /// `z^w` on the principal branch; small integer powers by multiplication, `0^w` is 0 for `Re w > 0`, `z^0` is 1.

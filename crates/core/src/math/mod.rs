@@ -9,6 +9,7 @@ mod special;
 
 pub use special::{bessel_ie, betainc, gamma_density, igamma, zeta};
 
+use crate::dtype::C128;
 use std::f64::consts::{FRAC_2_SQRT_PI, PI};
 
 /// `-1`, `0` or `1`; zeros of either sign and NaN stay what they are.
@@ -26,6 +27,91 @@ pub fn minimum(x: f64, y: f64) -> f64 {
     libm::fminimum(x, y)
 }
 
+/// The rounding error of `x + y` (Knuth), and 0 where the sum is not finite.
+pub fn add_error(x: f64, y: f64) -> f64 {
+    let sum = x + y;
+    let part = sum - x;
+    if sum.is_finite() { (x - (sum - part)) + (y - part) } else { 0.0 }
+}
+
+/// A number in two parts, `high + low`: what recurrences mean.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Twofold {
+    high: f64,
+    low: f64,
+}
+
+impl Twofold {
+    pub(crate) fn of(x: f64) -> Twofold {
+        Twofold { high: x, low: 0.0 }
+    }
+
+    /// `a self + b`, where `times` is the product.
+    pub(crate) fn step(self, a: f64, b: f64, times: fn(f64, f64) -> f64) -> Twofold {
+        let product = times(a, self.high);
+        let finite = product.is_finite() && a.is_finite() && self.high.is_finite();
+        let lost = if finite { libm::fma(a, self.high, -product) } else { 0.0 };
+        let rest = if self.low == 0.0 { 0.0 } else { times(a, self.low) };
+        Twofold { high: product + b, low: rest + lost + add_error(product, b) }
+    }
+
+    /// The product with a number, by IEEE rules.
+    fn times(self, a: f64) -> Twofold {
+        let high = self.high * a;
+        Twofold { high, low: libm::fma(self.low, a, libm::fma(self.high, a, -high)) }
+    }
+
+    fn plus(self, other: Twofold) -> Twofold {
+        let low = (self.low + other.low) + add_error(self.high, other.high);
+        Twofold { high: self.high + other.high, low }
+    }
+
+    pub(crate) fn value(self) -> f64 {
+        if self.low == 0.0 || !self.high.is_finite() || !self.low.is_finite() {
+            self.high
+        } else {
+            self.high + self.low
+        }
+    }
+}
+
+/// A complex number of which each part is in two parts: what recurrences of complex numbers mean.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TwofoldComplex {
+    re: Twofold,
+    im: Twofold,
+}
+
+impl TwofoldComplex {
+    pub(crate) fn of(z: C128) -> TwofoldComplex {
+        TwofoldComplex { re: Twofold::of(z.re), im: Twofold::of(z.im) }
+    }
+
+    /// `a self + b`; with strong zeros a zero of either factor makes the product zero.
+    pub(crate) fn step(self, a: C128, b: C128, strong: bool) -> TwofoldComplex {
+        let zero = strong && (a == C128::ZERO || self.value() == C128::ZERO);
+        let TwofoldComplex { re, im } = self;
+        let product = match zero {
+            true => TwofoldComplex::default(),
+            false => {
+                TwofoldComplex { re: re.times(a.re).plus(im.times(-a.im)), im: re.times(a.im).plus(im.times(a.re)) }
+            }
+        };
+        TwofoldComplex { re: product.re.plus(Twofold::of(b.re)), im: product.im.plus(Twofold::of(b.im)) }
+    }
+
+    pub(crate) fn value(self) -> C128 {
+        C128::new(self.re.value(), self.im.value())
+    }
+}
+
+/// [`add_error`] of numbers of f32, whose sum is rounded to f32.
+pub fn add_error_f32(x: f64, y: f64) -> f64 {
+    let sum = (x as f32) + (y as f32);
+    let exact = x + y;
+    if sum.is_finite() { (exact - f64::from(sum)) + add_error(x, y) } else { 0.0 }
+}
+
 /// `x log y`, and 0 where `x` is 0, whatever `y` is.
 pub fn xlogy(x: f64, y: f64) -> f64 {
     if x == 0.0 { 0.0 } else { x * libm::log(y) }
@@ -41,10 +127,40 @@ pub fn logistic(x: f64) -> f64 {
     }
 }
 
-/// `x^n` by squaring, from the lowest bit of `|n|` up; the reciprocal at the end for negative `n`.
+/// `1 / cosh(x)²`, exact to the last places far out.
+pub fn sech_square(x: f64) -> f64 {
+    let e = libm::exp(-2.0 * x.abs());
+    let d = 1.0 + e;
+    4.0 * (e / d) / d
+}
+
+/// `1 / (1 + x²)`, also where the square overflows.
+pub fn recip_one_plus_square(x: f64) -> f64 {
+    if x.abs() <= 1.0 {
+        return 1.0 / (1.0 + x * x);
+    }
+    let r = 1.0 / x;
+    r / (x + r)
+}
+
+/// Largest `|n|` for which [`powi`] multiplies: the rounding errors of repeated squaring grow as `n`.
+pub const MULTIPLIED: u64 = 16;
+
+/// `x^n`: by squaring, from the lowest bit of `|n|` up, while `|n|` is at most [`MULTIPLIED`], else as [`libm::pow`].
+///
+/// A negative power divides 1 by the powers of two halves of `|n|`: neither overflows where the result is not 0.
 pub fn powi(x: f64, n: i64) -> f64 {
-    let y = power(x, 1.0, n.unsigned_abs(), |a, b| a * b);
-    if n < 0 { 1.0 / y } else { y }
+    let m = n.unsigned_abs();
+    if m > MULTIPLIED {
+        // The sign is that of the integer, which may be odd where its f64 is not.
+        let y = libm::pow(x.abs(), n as f64);
+        return if n % 2 != 0 { y.copysign(x) } else { y };
+    }
+    match n {
+        0.. => power(x, 1.0, m, |a, b| a * b),
+        -1 => 1.0 / x,
+        _ => 1.0 / power(x, 1.0, m - m / 2, |a, b| a * b) / power(x, 1.0, m / 2, |a, b| a * b),
+    }
 }
 
 /// `x^n` on integers, wrapping in 128 bits; a negative `n` gives what truncating the exact value gives (0 for `x = 0`).

@@ -9,9 +9,9 @@ use std::f64::consts::PI;
 /// By its power series, whose terms have one sign, and by the asymptotic one for large `|x|`.
 pub fn bessel_ie(n: u32, x: f64) -> f64 {
     let (a, order) = (x.abs(), f64::from(n));
-    let sign = if n % 2 == 1 && x < 0.0 { -1.0 } else { 1.0 };
+    let sign = if n % 2 == 1 && x.is_sign_negative() { -1.0 } else { 1.0 };
     if x.is_nan() || a.is_infinite() {
-        return if x.is_nan() { x } else { 0.0 };
+        return if x.is_nan() { x } else { sign * 0.0 };
     }
     if a <= 30.0 || (a <= 600.0 && order * order > a) {
         let (q, half) = (0.25 * a * a, 0.5 * a);
@@ -24,6 +24,9 @@ pub fn bessel_ie(n: u32, x: f64) -> f64 {
         let front = (1..=n).fold(libm::exp(-a), |p, k| p * (half / f64::from(k)));
         return sign * front * sum;
     }
+    if order * order > a {
+        return sign * bessel_ie_downward(n, a);
+    }
     let (mut term, mut sum, mut k) = (1.0f64, 1.0, 1.0);
     while k < 200.0 {
         let odd = 2.0 * k - 1.0;
@@ -35,7 +38,31 @@ pub fn bessel_ie(n: u32, x: f64) -> f64 {
         sum += term;
         k += 1.0;
     }
-    sign * sum / (2.0 * PI * a).sqrt()
+    // The product with 2 pi overflows beside the largest number.
+    let root = if a < 1e300 { (2.0 * PI * a).sqrt() } else { (2.0 * PI).sqrt() * a.sqrt() };
+    sign * sum / root
+}
+
+/// `e^-a I_n(a)` where neither series is short: the recurrence from a high order down, in which `I` is the dominant
+/// solution, scaled by `e^a = I_0 + 2 Σ I_k`.
+fn bessel_ie_downward(n: u32, a: f64) -> f64 {
+    const LARGE: f64 = 1e250;
+    // I_k / I_0 is about e^(-k² / 2a): below 1e-17 from nine roots of `a` on.
+    let top = n.max((9.0 * a.sqrt()) as u32) + 20;
+    let (mut above, mut here, mut sum) = (0.0f64, 1e-250, 0.0);
+    let (mut value, mut scalings) = (0.0, 0);
+    for k in (1..=top).rev() {
+        if k == n {
+            (value, scalings) = (here, 0);
+        }
+        sum += here;
+        (above, here) = (here, above + 2.0 * f64::from(k) / a * here);
+        if here > LARGE {
+            (above, here, sum) = (above / LARGE, here / LARGE, sum / LARGE);
+            scalings += 1;
+        }
+    }
+    (0..scalings).fold(value / (here + 2.0 * sum), |y, _| y / LARGE)
 }
 
 /// The derivative of this order in `s` of the Hurwitz zeta function `Σ_k (q + k)^-s`, for `s > 1`.

@@ -2,8 +2,9 @@
 //!
 //! `2 I_n' = I_(n-1) + I_(n+1)`, so derivatives of every order are again of this kind, and regular at 0.
 
+use super::at_kink::rises;
 use super::support::{batch_elementwise, cost_per_element};
-use super::{Entry, Op, Spelled, arity};
+use super::{Entry, Op, Side, Spelled, arity};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;
@@ -57,7 +58,9 @@ impl Primitive for BesselIe {
                 0 => up,
                 n => cx.emit().scale_by(0.5, cx.add(cx.bessel_ie(n - 1, x[0]), up)),
             };
-            cx.scale(cx.sub(mean, cx.mul(cx.sign(x[0]), y)), t)
+            // The rest is the derivative of |x| in the scale.
+            let side = Side::Sign { up: rises(cx.emit(), x[0], None) };
+            cx.sum(cx.scale(mean, t), cx.lneg(cx.at_kink(side, cx.sign(x[0]), cx.scale(y, t))))
         });
         Ok(cx.one(y, slope))
     }

@@ -103,9 +103,9 @@ impl Primitive for Betainc {
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
-        let da = t[0].map(|t| cx.scale(cx.op(Betainc { a: self.a + 1, ..*self }, x), t));
-        let db = t[1].map(|t| cx.scale(cx.op(Betainc { b: self.b + 1, ..*self }, x), t));
-        let dx = t[2].map(|t| cx.scale(self.slope(cx.emit(), x[0], x[1], x[2]), t));
+        let da = t[0].map(|t| cx.scale_at_pole(cx.op(Betainc { a: self.a + 1, ..*self }, x), t));
+        let db = t[1].map(|t| cx.scale_at_pole(cx.op(Betainc { b: self.b + 1, ..*self }, x), t));
+        let dx = t[2].map(|t| cx.scale_at_pole(self.slope(cx.emit(), x[0], x[1], x[2]), t));
         Ok(cx.one(cx.op(*self, x), cx.sum_opt(cx.sum_opt(da, db), dx)))
     }
 

@@ -9,7 +9,7 @@ use crate::array::{Array, room};
 use crate::attr::Attrs;
 use crate::bail;
 use crate::emit::Emit;
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val};
 use crate::shape::{Dim, Env, Shape, Type};
 use crate::transform::{Lin, Lv};
@@ -132,9 +132,14 @@ impl dyn Emit + '_ {
         Batched { val: self.op(BroadcastInDim { shape: ty.shape, dims }, &[x.val]), mapped: true }
     }
 
-    /// The adjoint of repetition along axes of extent 1: `x` summed to `shape` (of the same rank).
+    /// The adjoint of repetition along axes of extent 1: `x` summed to `shape`, which has as many axes.
     pub fn sum_to(&self, x: Val, shape: &Shape) -> Val {
         let ty = self.ty(x);
+        if ty.rank() != shape.rank() {
+            let text = format!("sum_to of {ty} to {}: the shapes must have as many axes", ty.with_shape(shape.clone()));
+            self.fail(Error::new(Code::ShapeMismatch, text).at(self.loc()));
+            return Val::POISON;
+        }
         let differ: Vec<usize> = (0..ty.rank()).filter(|&a| ty.shape[a].same(&shape[a]) != Some(true)).collect();
         if differ.is_empty() {
             x

@@ -30,6 +30,8 @@ pub struct Convolution {
     pub sliding: Sliding,
     /// Spatial extents of the result.
     pub extents: Vec<Dim>,
+    /// Products and sums are compensated.
+    pub stable: bool,
 }
 
 /// Axes that are not spatial.
@@ -75,6 +77,11 @@ fn moved_front(rank: usize, from: usize) -> Vec<usize> {
 }
 
 impl Convolution {
+    /// The same convolution, compensated if this one is or the session asks for it.
+    fn within(&self, cx: &dyn Emit) -> Convolution {
+        Convolution { stable: self.stable || cx.session().numerics().stable, ..self.clone() }
+    }
+
     fn swapped(cx: &dyn Emit, v: Val) -> Val {
         let mut perm: Vec<usize> = (0..cx.ty(v).rank()).collect();
         perm.swap(1, 2);
@@ -88,7 +95,7 @@ impl Primitive for Convolution {
     }
 
     fn attrs(&self) -> Attrs {
-        self.sliding.attrs(Attrs::default().with("extents", &self.extents))
+        self.sliding.attrs(Attrs::default().with("extents", &self.extents)).with_if(self.stable, "stable", true)
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
@@ -170,19 +177,20 @@ impl Primitive for Convolution {
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
         let y = cx.op(self.clone(), x);
-        let l = t[0].map(|t| cx.apply1(self.clone(), &[t.into(), x[1].into()]));
-        let r = t[1].map(|t| cx.apply1(self.clone(), &[x[0].into(), t.into()]));
+        let l = t[0].map(|t| cx.apply1(self.within(cx.emit()), &[t.into(), x[1].into()]));
+        let r = t[1].map(|t| cx.apply1(self.within(cx.emit()), &[x[0].into(), t.into()]));
         Ok(cx.one(y, cx.sum_opt(l, r)))
     }
 
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
+        let stable = self.within(cx).stable;
         match (&x[0], &x[1], ct[0]) {
             (Arg::L(ty), Arg::R(w), Some(ct)) => {
-                let op = Convolution { sliding: self.sliding.inverse(), extents: ty.shape[FRONT..].to_vec() };
+                let op = Convolution { sliding: self.sliding.inverse(), extents: ty.shape[FRONT..].to_vec(), stable };
                 Ok(vec![Some(cx.op(op, &[ct, Convolution::swapped(cx, cx.conj(*w))])), None])
             }
             (Arg::R(x), Arg::L(ty), Some(ct)) => {
-                let op = Convolution { sliding: self.sliding.exchanged(), extents: ty.shape[FRONT..].to_vec() };
+                let op = Convolution { sliding: self.sliding.exchanged(), extents: ty.shape[FRONT..].to_vec(), stable };
                 let by = [Convolution::swapped(cx, cx.conj(*x)), Convolution::swapped(cx, ct)];
                 Ok(vec![None, Some(Convolution::swapped(cx, cx.op(op, &by)))])
             }
@@ -282,7 +290,8 @@ impl ConvolutionSpec {
             _ => split(x, 0, "batches")?,
         };
         let w = split(w, 0, "outputs")?;
-        let y = cx.op(Convolution { sliding, extents }, &[x, w]);
+        let stable = cx.session().numerics().stable;
+        let y = cx.op(Convolution { sliding, extents, stable }, &[x, w]);
         let y = cx.transpose(y, &moved_to(n + FRONT, 1));
         let s = cx.ty(y).shape;
         if s.rank() != n + FRONT {
@@ -312,7 +321,8 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     let (x, w) = (x.shape.get(FRONT..).unwrap_or_default(), w.shape.get(FRONT..).unwrap_or_default());
     let sliding = Sliding::parse(s, x.len())?;
     let extents = sliding.take_extents(s, x, w)?;
-    Ok(Convolution { sliding, extents }.into())
+    let stable = s.attrs.opt("stable")?.unwrap_or(false);
+    Ok(Convolution { sliding, extents, stable }.into())
 }
 
 fn samples(_: &str) -> Vec<Sample> {
@@ -322,7 +332,11 @@ fn samples(_: &str) -> Vec<Sample> {
         let sliding = Sliding { stride, dilation, x_dilation, low };
         let count = |k: usize| sliding.count(k, &x[3 + k].into(), &w[3 + k].into(), high[k]).expect("a sample");
         let extents = (0..high.len()).map(count).collect();
-        Sample::new(Convolution { sliding, extents }, vec![sample_array(dtype, x, 0), sample_array(dtype, w, 9)])
+        let stable = w.iter().product::<usize>() == 8;
+        Sample::new(
+            Convolution { sliding, extents, stable },
+            vec![sample_array(dtype, x, 0), sample_array(dtype, w, 9)],
+        )
     };
     let reversed = Sliding { stride: vec![2], dilation: vec![-1], x_dilation: vec![1], low: vec![-2] };
     vec![
@@ -336,7 +350,7 @@ fn samples(_: &str) -> Vec<Sample> {
         c([&[], &[], &[], &[]], &[], F64, &[1, 2, 2], &[1, 3, 2]),
         c([&[1], &[1], &[1], &[0]], &[0], F64, &[1, 1, 1, 2], &[1, 1, 1, 3]),
         Sample::new(
-            Convolution { sliding: reversed, extents: vec![Dim::Const(2)] },
+            Convolution { sliding: reversed, extents: vec![Dim::Const(2)], stable: false },
             vec![sample_array(F64, &[1, 1, 1, 5], 0), sample_array(F64, &[1, 1, 1, 3], 9)],
         ),
     ]

@@ -9,9 +9,10 @@
 //! cumlogsumexp  f_1 = exp(p - y)     f_2 = exp(x - y)
 //! ```
 
+use super::at_kink::{rises, sided};
 use super::reduce::{counting, maximum};
 use super::support::{check_axis, cost_per_element, lines, mapped, sample_array, take_axis};
-use super::{Comparison, Entry, LinearRecurrence, Op, Spelled, arity};
+use super::{Comparison, Entry, Factors, LinearRecurrence, Op, Side, Spelled, arity};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;
@@ -154,8 +155,25 @@ impl Cumulative {
         }
     }
 
-    fn recurrence(&self, exclusive: bool) -> LinearRecurrence {
-        LinearRecurrence { axis: self.axis, reverse: self.reverse, exclusive }
+    fn recurrence(&self, exclusive: bool, factors: Factors) -> LinearRecurrence {
+        LinearRecurrence { axis: self.axis, reverse: self.reverse, exclusive, factors }
+    }
+
+    /// The tangent for factors `f_1`, `f_2`. Extrema select. On one side of a tie the first element rises most.
+    fn tangent(&self, cx: &Lin<'_>, x: Val, (f1, f2): (Val, Val), t: Lv) -> Lv {
+        if !matches!(self.op, Running::Max | Running::Min) {
+            let strong = cx.session().numerics().zeros_are_strong();
+            let factors = if strong { Factors::Strong } else { Factors::Any };
+            return cx.apply1(self.recurrence(self.exclusive, factors), &[f1.into(), cx.scale(f2, t).into()]);
+        }
+        let first = rises(cx.emit(), x, None) == (self.op == Running::Max);
+        let earlier = first != self.reverse;
+        let (f1, factors) = match cx.session().is_one_sided() {
+            true => (sided(cx.emit(), &Side::Share { whole: earlier }, f1), Factors::Strong),
+            false => (f1, Factors::Shares { earlier }),
+        };
+        let mine = cx.at_kink(Side::Share { whole: !earlier }, f2, t);
+        cx.apply1(self.recurrence(self.exclusive, factors), &[f1.into(), mine.into()])
     }
 
     /// The factors `f_1`, `f_2` at operand `x`, fold before `p` and after `y`.
@@ -168,8 +186,8 @@ impl Cumulative {
                 let same = |a, b| cx.convert(cx.compare(a, Comparison::Eq, b), counting(dtype));
                 let (kept, here) = (same(p, y), same(x, y));
                 // Ties so far: starts over where the extremum changes. No ties (0/0) from the first NaN on.
-                let ties = cx.linear_recurrence(kept, here, self.recurrence(false));
-                let before = cx.linear_recurrence(kept, here, self.recurrence(true));
+                let ties = cx.linear_recurrence(kept, here, self.recurrence(false, Factors::Any));
+                let before = cx.linear_recurrence(kept, here, self.recurrence(true, Factors::Any));
                 let share = |of| cx.convert(cx.div(of, ties), dtype);
                 (share(cx.mul(kept, before)), share(here))
             }
@@ -228,9 +246,8 @@ impl Primitive for Cumulative {
             true => (y, cx.op(Cumulative { exclusive: false, ..*self }, x)),
             false => (cx.op(Cumulative { exclusive: true, ..*self }, x), y),
         };
-        let (f1, f2) = self.factors(cx.emit(), x[0], before, after);
-        let dy = cx.apply1(self.recurrence(self.exclusive), &[f1.into(), cx.scale(f2, t).into()]);
-        Ok(cx.one(y, Some(dy)))
+        let factors = self.factors(cx.emit(), x[0], before, after);
+        Ok(cx.one(y, Some(self.tangent(cx, x[0], factors, t))))
     }
 
     fn transpose(&self, cx: &dyn Emit, _: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {

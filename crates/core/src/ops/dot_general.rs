@@ -29,6 +29,8 @@ pub struct DotGeneral {
     pub lhs_contract: Vec<usize>,
     /// Their partners.
     pub rhs_contract: Vec<usize>,
+    /// Products and sums are compensated.
+    pub stable: bool,
 }
 
 /// Axes of an operand that are in neither list, ascending.
@@ -69,6 +71,11 @@ impl DotGeneral {
         DotGeneral { lhs_batch: lhs.to_vec(), rhs_batch: rhs.to_vec(), ..self }
     }
 
+    /// With compensated products and sums (builder style).
+    pub fn compensated(self) -> DotGeneral {
+        DotGeneral { stable: true, ..self }
+    }
+
     /// Free axes of the left operand.
     pub fn lhs_free(&self, rank: usize) -> Vec<usize> {
         free(rank, &self.lhs_batch, &self.lhs_contract)
@@ -86,7 +93,13 @@ impl DotGeneral {
             rhs_batch: self.lhs_batch.clone(),
             lhs_contract: self.rhs_contract.clone(),
             rhs_contract: self.lhs_contract.clone(),
+            stable: self.stable,
         }
+    }
+
+    /// The same product, compensated if this one is or the session asks for it.
+    fn within(&self, cx: &dyn Emit) -> DotGeneral {
+        DotGeneral { stable: self.stable || cx.session().numerics().stable, ..self.clone() }
     }
 
     /// The cotangent of the left operand (of rank `rank`): `ct` contracted with the right one over its free axes.
@@ -97,6 +110,7 @@ impl DotGeneral {
             rhs_batch: self.rhs_batch.clone(),
             lhs_contract: kept,
             rhs_contract: self.rhs_free(cx.ty(rhs).rank()),
+            stable: self.within(cx).stable,
         };
         // The axes of the product: batch, free axes of lhs, contracted axes in the order of rhs.
         let mut pairs: Vec<(usize, usize)> =
@@ -140,6 +154,7 @@ impl Primitive for DotGeneral {
             .with_if(batch, "rhs_batch", &self.rhs_batch)
             .with("lhs_contract", &self.lhs_contract)
             .with("rhs_contract", &self.rhs_contract)
+            .with_if(self.stable, "stable", true)
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
@@ -223,8 +238,8 @@ impl Primitive for DotGeneral {
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
         let y = cx.op(self.clone(), x);
-        let l = t[0].map(|t| cx.apply1(self.clone(), &[t.into(), x[1].into()]));
-        let r = t[1].map(|t| cx.apply1(self.clone(), &[x[0].into(), t.into()]));
+        let l = t[0].map(|t| cx.apply1(self.within(cx.emit()), &[t.into(), x[1].into()]));
+        let r = t[1].map(|t| cx.apply1(self.within(cx.emit()), &[x[0].into(), t.into()]));
         Ok(cx.one(y, cx.sum_opt(l, r)))
     }
 
@@ -251,6 +266,7 @@ impl Primitive for DotGeneral {
             rhs_batch: shift(&self.rhs_batch, x[1].mapped),
             lhs_contract: shift(&self.lhs_contract, x[0].mapped),
             rhs_contract: shift(&self.rhs_contract, x[1].mapped),
+            stable: self.stable,
         };
         let both = x[0].mapped && x[1].mapped;
         if both {
@@ -276,9 +292,9 @@ impl Primitive for DotGeneral {
 }
 
 impl dyn Emit + '_ {
-    /// The product that `d` describes.
+    /// The product that `d` describes; compensated if the session asks for it.
     pub fn dot_general(&self, x: Val, y: Val, d: DotGeneral) -> Val {
-        self.op(d, &[x, y])
+        self.op(d.within(self), &[x, y])
     }
 }
 
@@ -289,6 +305,7 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
         rhs_batch: list("rhs_batch")?,
         lhs_contract: list("lhs_contract")?,
         rhs_contract: list("rhs_contract")?,
+        stable: s.attrs.opt("stable")?.unwrap_or(false),
     }
     .into())
 }
@@ -298,6 +315,9 @@ fn samples(_: &str) -> Vec<Sample> {
         (DType::F64, DotGeneral::contract(&[1], &[0]), vec![2, 3], vec![3, 4]),
         (DType::F64, DotGeneral::contract(&[2, 0], &[0, 2]).batched(&[1], &[1]), vec![2, 3, 2], vec![2, 3, 2, 2]),
         (DType::F32, DotGeneral::contract(&[0], &[0]), vec![3], vec![3]),
+        (DType::F64, DotGeneral::contract(&[1], &[0]).compensated(), vec![2, 3], vec![3, 2]),
+        (DType::BF16, DotGeneral::contract(&[2], &[1]).batched(&[0], &[0]).compensated(), vec![2, 2, 3], vec![2, 3, 2]),
+        (DType::C128, DotGeneral::contract(&[0], &[0]).compensated(), vec![3], vec![3, 2]),
         (DType::F64, DotGeneral::default(), vec![2], vec![3]),
         (DType::F64, DotGeneral::contract(&[1], &[0]), vec![2, 0], vec![0, 3]),
         (DType::C128, DotGeneral::contract(&[1], &[1]).batched(&[0], &[2]), vec![2, 3, 2], vec![2, 3, 2]),

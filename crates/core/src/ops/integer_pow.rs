@@ -2,8 +2,8 @@
 //! `x^0` has derivative zero everywhere.
 
 use super::support::{batch_elementwise, cost_per_element};
-use super::{Entry, Op, Spelled, arity};
-use crate::array::{Array, Wide};
+use super::{Comparison, Entry, Op, Spelled, arity};
+use crate::array::{Array, Scalar, Wide};
 use crate::attr::Attrs;
 use crate::bail;
 use crate::dtype::{C128, DType};
@@ -54,7 +54,8 @@ impl Primitive for IntegerPow {
             1 => Some(t),
             n => {
                 let slope = cx.emit().scale_by(n as f64, cx.integer_pow(x[0], n.saturating_sub(1)));
-                Some(cx.scale(slope, t))
+                let pole = (n < 0).then(|| cx.compare(x[0], Comparison::Eq, cx.full_like(x[0], Scalar::I(0))));
+                Some(cx.scale(pole.map_or(slope, |there| cx.pole(there, slope)), t))
             }
         });
         Ok(cx.one(y, dy))

@@ -15,10 +15,77 @@ use crate::emit::Emit;
 use crate::error::Result;
 use crate::for_dtype;
 use crate::graph::{Function, Rename};
-use crate::primitive::{Batched, Jvp, Primitive, Val};
+use crate::primitive::{Batched, Jvp, Linearized, Primitive, Val, Vals};
 use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv, Operand, RegionBatch, RegionLin, Residual, Saving, Session};
 use std::sync::Arc;
+
+/// The carries that a body returns as they come: constants that a program writes as carries, as loops without captures must.
+///
+/// Derivatives take them for constants: the cotangent of one is a sum over all steps, and is added as such sums are.
+#[derive(Clone)]
+pub(crate) struct FixedCarries {
+    /// Constants of the function, which come before the carries.
+    pub consts: usize,
+    pub fixed: Vec<bool>,
+    pub count: usize,
+}
+
+impl FixedCarries {
+    /// Of a body, if it has some and other carries beside them.
+    pub fn of(body: &Function, consts: usize, carry: usize) -> Option<FixedCarries> {
+        let fixed: Vec<bool> = (0..carry).map(|k| body.results()[k] == body.params()[consts + k]).collect();
+        let count = fixed.iter().filter(|f| **f).count();
+        (0 < count && count < carry).then_some(FixedCarries { consts, fixed, count })
+    }
+
+    /// Where the parameters come from: constants, fixed carries, the other ones, the rest.
+    fn order(&self, n: usize) -> Vec<usize> {
+        let carries = |fixed: bool| {
+            let kept = self.fixed.iter().enumerate().filter(move |(_, f)| **f == fixed);
+            kept.map(|(k, _)| self.consts + k)
+        };
+        let rest = self.consts + self.fixed.len()..n;
+        (0..self.consts).chain(carries(true)).chain(carries(false)).chain(rest).collect()
+    }
+
+    /// Operands in the order of the new parameters.
+    pub fn ordered<T: Clone>(&self, x: &[T]) -> Vec<T> {
+        self.order(x.len()).into_iter().map(|i| x[i].clone()).collect()
+    }
+
+    /// The body of the loop in which fixed carries are constants, or with `carries` false its condition.
+    pub fn constants(&self, session: &Session, f: &Arc<Function>, carries: bool) -> Result<Arc<Function>> {
+        let types = f.param_types();
+        rewrap(session, &f.name, &[f], |b| {
+            let mut args = vec![Val::POISON; types.len()];
+            for i in self.order(types.len()) {
+                args[i] = b.param(types[i].clone(), None);
+            }
+            let y = (b as &dyn Emit).inline(f, &args);
+            let kept = |k: usize| !carries || !self.fixed.get(k).is_some_and(|f| *f);
+            y.into_iter().enumerate().filter(|(k, _)| kept(*k)).map(|(_, v)| v).collect()
+        })
+    }
+
+    /// The results of the original loop from those of the new one; `x` and `t` are operands of the body.
+    pub fn results(&self, (y, dy): Linearized, x: &[Val], t: &[Option<Lv>]) -> Linearized {
+        let (mut y, mut dy) = (y.into_iter(), dy.into_iter());
+        let (mut all, mut tangents) = (Vals::new(), Vec::new());
+        for (k, fixed) in self.fixed.iter().enumerate() {
+            if *fixed {
+                all.push(x[self.consts + k]);
+                tangents.push(t[self.consts + k]);
+            } else {
+                all.extend(y.next());
+                tangents.extend(dy.next());
+            }
+        }
+        all.extend(y);
+        tangents.extend(dy);
+        (all, tangents)
+    }
+}
 
 /// A loop body linearized: `consts.., carry.., x.. -> carry.., y..`.
 pub(crate) struct LoopLin {
@@ -90,7 +157,9 @@ impl LoopLin {
         }
         let mut hoisted = inline_values(cx, f, x, &hoisted).into_iter();
         for p in &mut places {
-            if let Place::Const(v @ Val::POISON) = p {
+            if let Place::Const(v) = p
+                && *v == Val::POISON
+            {
                 *v = hoisted.next().unwrap_or(Val::POISON);
             }
         }

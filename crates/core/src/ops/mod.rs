@@ -4,6 +4,7 @@
 //! runtime's lowering.
 
 mod arg_reduce;
+mod at_kink;
 mod bessel;
 mod betainc;
 mod binary;
@@ -32,6 +33,7 @@ mod integer_pow;
 mod iota;
 pub(crate) mod linalg;
 mod linear_solve;
+mod literal;
 mod loops;
 mod moving;
 mod pad;
@@ -43,6 +45,7 @@ mod reduce_precision;
 mod reduce_window;
 mod reshape;
 mod reverse;
+mod round_to;
 mod scan;
 mod scatter;
 mod scatter_recurrence;
@@ -52,6 +55,7 @@ mod slice;
 mod sliding;
 mod sort;
 mod special;
+mod sums;
 mod support;
 mod switch;
 mod transpose;
@@ -60,6 +64,7 @@ mod while_loop;
 mod windows;
 
 pub use arg_reduce::ArgReduce;
+pub use at_kink::{AtKink, Side};
 pub use bessel::BesselIe;
 pub use betainc::Betainc;
 pub use binary::{BINARY, Binary, BinaryDef};
@@ -70,7 +75,7 @@ pub use call::Call;
 pub use checkpointing::{Checkpoint, Loops};
 pub use compare::{Compare, Comparison};
 pub use complex::Complex;
-pub use composite::{Composite, MatrixNorm, composites};
+pub use composite::{Composite, MatrixNorm, applied, composites};
 pub use concatenate::Concatenate;
 pub use constant::{Constant, Value};
 pub use convert::Convert;
@@ -87,18 +92,21 @@ pub use implicit::{Solution, Solver, Stopping};
 pub use integer_pow::IntegerPow;
 pub use iota::Iota;
 pub use linalg::{
-    ANCHOR, Cholesky, Count, Det, Eig, Eigh, Lu, Qr, Slogdet, Solve, Spectral, Svd, TriangularSolve, Turn, eig_order,
+    ANCHOR, Cholesky, Count, Det, Eig, EigOrder, Eigh, Lu, Qr, Schur, Slogdet, Solve, Spectral, Svd, TriangularSolve,
+    Turn, eig_order,
 };
 pub use linear_solve::{Apply, LinearSolve};
+pub(crate) use literal::Literal;
 pub use pad::Pad;
 pub use plain::Plain;
 pub use polygamma::Polygamma;
-pub use recurrence::LinearRecurrence;
+pub use recurrence::{Factors, LinearRecurrence};
 pub use reduce::{REDUCTIONS, Reduce, Reduction, ReductionDef};
 pub use reduce_precision::ReducePrecision;
 pub use reduce_window::ReduceWindow;
 pub use reshape::Reshape;
 pub use reverse::Reverse;
+pub use round_to::{Format, RoundTo};
 pub use scan::Scan;
 pub use scatter::{Combine, Scatter};
 pub use scatter_recurrence::ScatterRecurrence;
@@ -158,6 +166,8 @@ operations! {
     Compare(Compare),
     /// Elementwise choice.
     Select(Select),
+    /// A tangent times the weight that a kink gives it.
+    AtKink(AtKink),
     /// Complex numbers from their parts.
     Complex(Complex),
     /// Power with a fixed integer exponent.
@@ -176,6 +186,8 @@ operations! {
     Bitcast(Bitcast),
     /// Rounding to fewer bits.
     ReducePrecision(ReducePrecision),
+    /// Rounding to the numbers of a small format.
+    RoundTo(RoundTo),
     /// A constant.
     Constant(Constant),
     /// Counting along an axis.
@@ -252,6 +264,8 @@ operations! {
     Svd(Svd),
     /// Eigenvalues and eigenvectors.
     Eig(Eig),
+    /// A matrix as a triangular one in another basis.
+    Schur(Schur),
     /// A function of eigenvalues.
     Spectral(Spectral),
     /// A value that holds under a condition.
@@ -301,6 +315,7 @@ pub fn entries() -> Vec<Entry> {
         binary::entries(),
         compare::entries(),
         select::entries(),
+        at_kink::entries(),
         complex::entries(),
         integer_pow::entries(),
         polygamma::entries(),
@@ -310,6 +325,7 @@ pub fn entries() -> Vec<Entry> {
         convert::entries(),
         bitcast::entries(),
         reduce_precision::entries(),
+        round_to::entries(),
         constant::entries(),
         iota::entries(),
         broadcast::entries(),
@@ -364,6 +380,10 @@ impl Op {
 
     /// Whether it acts on each element alone, all operands having one shape.
     pub fn is_elementwise(&self) -> bool {
+        // Its axes are those of its operands.
+        if let Op::AtKink(AtKink { side: Side::Along { .. } }) = self {
+            return false;
+        }
         matches!(
             self,
             Op::Unary(_)
@@ -371,6 +391,7 @@ impl Op {
                 | Op::Compare(_)
                 | Op::Convert(_)
                 | Op::Select(_)
+                | Op::AtKink(_)
                 | Op::Complex(_)
                 | Op::IntegerPow(_)
                 | Op::Polygamma(_)
@@ -378,6 +399,7 @@ impl Op {
                 | Op::Special(_)
                 | Op::Betainc(_)
                 | Op::ReducePrecision(_)
+                | Op::RoundTo(_)
         )
     }
 

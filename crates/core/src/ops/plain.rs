@@ -4,8 +4,8 @@
 //! without bodies compare and hash as they are.
 
 use super::{
-    Binary, BroadcastInDim, Compare, Complex, Concatenate, Constant, Convert, Cumulative, DotGeneral, IntegerPow, Op,
-    Pad, Polygamma, Reduce, Reshape, Reverse, Select, Slice, Transpose, Unary, Value,
+    AtKink, Binary, BroadcastInDim, Compare, Complex, Concatenate, Constant, Convert, Cumulative, DotGeneral,
+    IntegerPow, Op, Pad, Polygamma, Reduce, Reshape, Reverse, Select, Slice, Transpose, Unary, Value,
 };
 use crate::array::Scalar;
 use crate::shape::Type;
@@ -18,6 +18,7 @@ pub enum Plain<'a> {
     Binary(Binary),
     Compare(Compare),
     Select(Select),
+    AtKink(&'a AtKink),
     Complex(Complex),
     IntegerPow(IntegerPow),
     Polygamma(Polygamma),
@@ -44,6 +45,7 @@ impl Op {
             Op::Binary(f) => Plain::Binary(*f),
             Op::Compare(c) => Plain::Compare(*c),
             Op::Select(s) => Plain::Select(*s),
+            Op::AtKink(k) => Plain::AtKink(k),
             Op::Complex(c) => Plain::Complex(*c),
             Op::IntegerPow(p) => Plain::IntegerPow(*p),
             Op::Polygamma(p) => Plain::Polygamma(*p),

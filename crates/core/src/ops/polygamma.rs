@@ -48,7 +48,7 @@ impl Primitive for Polygamma {
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
-        let slope = t[0].map(|t| cx.scale(cx.polygamma(self.order + 1, x[0]), t));
+        let slope = t[0].map(|t| cx.scale_at_pole(cx.polygamma(self.order + 1, x[0]), t));
         Ok(cx.one(cx.op(*self, x), slope))
     }
 

@@ -5,22 +5,39 @@
 //! rules. Let `R` be the recurrence and `E` the exclusive one, `E[k] = R[k-1]`, which starts from zero:
 //!
 //! ```text
-//! dR = R(a, da E + db)      Rᵀ(ct) = ct + E⁻(ā, ā ct)
-//! dE = E(a, da E + db)      Eᵀ(ct) = E⁻(ā, ct)             E⁻: in the other direction
+//! dR = R(a, da E + db)      Rᵀ(ct) = R⁻(ā moved, ct)       R⁻, E⁻: in the other direction
+//! dE = E(a, da E + db)      Eᵀ(ct) = E⁻(ā, ct)             moved: ā[k + 1] at k
 //! ```
 
+use super::at_kink::sided;
 use super::support::{batch_elementwise, check_axis, cost_per_element, lines, same_shape, sample_array, take_axis};
-use super::{Entry, Op, Spelled, arity};
+use super::{Binary, Entry, Op, Side, Spelled, arity};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;
-use crate::dtype::DType;
+use crate::dtype::{C128, DType};
 use crate::emit::Emit;
 use crate::error::Result;
-use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
+use crate::math::{Twofold, TwofoldComplex};
+use crate::primitive::{Arg, Batched, Cost, Kink, Linearized, Primitive, Sample, Val, no_rule};
 use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv};
-use std::ops::{Add, Mul};
+
+/// What the factors of a recurrence are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Factors {
+    /// Numbers.
+    #[default]
+    Any,
+    /// Numbers, and zero times anything is zero: a factor of zero forgets the state whatever it is.
+    Strong,
+    /// Shares that earlier elements have in a tie, the later one having the rest; strong. On one side of the tie the earlier
+    /// ones have all (`earlier`) or nothing.
+    Shares {
+        /// Whether the earlier ones have all.
+        earlier: bool,
+    },
+}
 
 /// A linear recurrence along an axis, of operands `a`, `b`. The first factor `a[0]` is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,20 +48,48 @@ pub struct LinearRecurrence {
     pub reverse: bool,
     /// The state before each step, not after it; before the first it is zero.
     pub exclusive: bool,
+    /// What the factors are.
+    pub factors: Factors,
 }
 
 impl LinearRecurrence {
-    fn run<T: Copy + Mul<Output = T> + Add<Output = T>>(&self, a: &[T], b: &[T], shape: &[usize], zero: T) -> Vec<T> {
-        let mut y = vec![zero; b.len()];
+    /// `step(None, i)` is the state after the first element of a line, at `i`, `step(Some(s), i)` that after another one.
+    fn run<T: Copy, S: Copy>(
+        &self,
+        shape: &[usize],
+        zero: T,
+        step: impl Fn(Option<S>, usize) -> S,
+        value: impl Fn(S) -> T,
+    ) -> Vec<T> {
+        let mut y = vec![zero; shape.iter().product()];
         for line in lines(shape, self.axis, self.reverse) {
             let mut state = None;
             for i in line {
-                let next = state.map_or(b[i], |s| a[i] * s + b[i]);
-                y[i] = if self.exclusive { state.unwrap_or(zero) } else { next };
+                let next = step(state, i);
+                y[i] = if self.exclusive { state.map_or(zero, &value) } else { value(next) };
                 state = Some(next);
             }
         }
         y
+    }
+
+    /// The product of a factor and the state: by IEEE rules or with strong zeros.
+    fn product(&self) -> Binary {
+        if self.factors == Factors::Any { Binary::Mul } else { Binary::MulStrongZero }
+    }
+
+    /// What the factors of a share become.
+    fn side(&self) -> Side {
+        match self.factors {
+            Factors::Shares { earlier } => Side::Share { whole: earlier },
+            _ => Side::Known,
+        }
+    }
+
+    /// Itself with factors of one side.
+    fn at_one_side(&self) -> LinearRecurrence {
+        let factors = if self.factors == Factors::Any { Factors::Any } else { Factors::Strong };
+        LinearRecurrence { factors, ..*self }
     }
 }
 
@@ -54,11 +99,13 @@ impl Primitive for LinearRecurrence {
     }
 
     fn attrs(&self) -> Attrs {
-        Attrs::default().with("axis", self.axis).with_if(self.reverse, "reverse", true).with_if(
-            self.exclusive,
-            "exclusive",
-            true,
-        )
+        let a = Attrs::default().with("axis", self.axis).with_if(self.reverse, "reverse", true);
+        let a = a.with_if(self.exclusive, "exclusive", true);
+        match self.factors {
+            Factors::Any => a,
+            Factors::Strong => a.with("factors", "strong"),
+            Factors::Shares { earlier } => a.with("factors", if earlier { "earlier" } else { "later" }),
+        }
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
@@ -71,15 +118,30 @@ impl Primitive for LinearRecurrence {
                 x[1]
             );
         }
+        // Ties are those of an order.
+        if matches!(self.factors, Factors::Shares { .. }) && x[0].dtype.is_complex() {
+            bail!(DTypeMismatch, "`linear_recurrence` of shares in a tie needs floats, got {}", x[0]);
+        }
         check_axis(self, &x[0], self.axis)?;
         Ok(vec![same_shape(self, x)?.clone()])
     }
 
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
         let shape = x[0].shape();
+        let product = self.product().def();
         let y = match (x[0].wide(), x[1].wide()) {
-            (Wide::F(a), Wide::F(b)) => Wide::F(self.run(&a, &b, shape, 0.0)),
-            (Wide::C(a), Wide::C(b)) => Wide::C(self.run(&a, &b, shape, crate::C128::ZERO)),
+            (Wide::F(a), Wide::F(b)) => {
+                let next = |s: Twofold, i: usize| s.step(a[i], b[i], product.real);
+                let step = |s: Option<Twofold>, i: usize| s.map_or(Twofold::of(b[i]), |s| next(s, i));
+                Wide::F(self.run(shape, 0.0, step, Twofold::value))
+            }
+            (Wide::C(a), Wide::C(b)) => {
+                let strong = self.factors != Factors::Any;
+                let step = |s: Option<TwofoldComplex>, i: usize| {
+                    s.map_or(TwofoldComplex::of(b[i]), |s| s.step(a[i], b[i], strong))
+                };
+                Wide::C(self.run(shape, C128::ZERO, step, TwofoldComplex::value))
+            }
             _ => unreachable!("the type rule admits no integers"),
         };
         Ok(vec![y.narrow(x[0].dtype(), shape)?])
@@ -91,25 +153,34 @@ impl Primitive for LinearRecurrence {
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
         let y = cx.op(*self, x);
-        let da = t[0].map(|t| {
+        let shares = matches!(self.factors, Factors::Shares { .. });
+        // Shares are constant on either side of a tie.
+        let da = t[0].filter(|_| !shares).map(|t| {
             let before = if self.exclusive { y } else { cx.op(LinearRecurrence { exclusive: true, ..*self }, x) };
-            cx.scale(before, t)
+            match self.factors {
+                Factors::Any => cx.scale(before, t),
+                _ => cx.apply1(Binary::MulStrongZero, &[before.into(), t.into()]),
+            }
         });
-        let dy = cx.sum_opt(da, t[1]).map(|b| cx.apply1(*self, &[x[0].into(), b.into()]));
+        let a = if shares { sided(cx.emit(), &self.side(), x[0]) } else { x[0] };
+        let dy = cx.sum_opt(da, t[1]).map(|b| cx.apply1(self.at_one_side(), &[a.into(), b.into()]));
         Ok(cx.one(y, dy))
     }
 
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
         let (Arg::R(a), Some(ct)) = (&x[0], ct[0]) else { return Err(no_rule(self, "transpose")) };
         let a = cx.conj(*a);
-        let back = LinearRecurrence { reverse: !self.reverse, exclusive: true, ..*self };
-        Ok(vec![
-            None,
-            Some(match self.exclusive {
-                true => cx.op(back, &[a, ct]),
-                false => cx.add(ct, cx.op(back, &[a, cx.mul(a, ct)])),
-            }),
-        ])
+        let back = LinearRecurrence { reverse: !self.reverse, ..*self };
+        if self.exclusive {
+            return Ok(vec![None, Some(cx.op(back, &[a, ct]))]);
+        }
+        // The factor of a step stands at the step before it: the first one of the other direction is not used.
+        let (mut low, mut high) = (vec![0; cx.ty(a).rank()], vec![0; cx.ty(a).rank()]);
+        let by = if self.reverse { 1 } else { -1 };
+        (low[self.axis], high[self.axis]) = (by, -by);
+        let none = vec![0; low.len()];
+        let moved = if cx.ty(a).shape[self.axis].is(0) { a } else { cx.pad_zeros(a, &low, &high, &none) };
+        Ok(vec![None, Some(cx.op(back, &[moved, ct]))])
     }
 
     fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
@@ -118,6 +189,15 @@ impl Primitive for LinearRecurrence {
 
     fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
         cost_per_element(2.0, x, y)
+    }
+
+    fn kink(&self) -> Option<Kink> {
+        matches!(self.factors, Factors::Shares { .. }).then_some(Kink::Mean)
+    }
+
+    fn one_sided(&self, cx: &dyn Emit, x: &mut [Option<Val>]) -> Op {
+        x[0] = x[0].map(|a| sided(cx, &self.side(), a));
+        self.at_one_side().into()
     }
 }
 
@@ -131,7 +211,15 @@ impl dyn Emit + '_ {
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     let mut flag = |name: &str| Ok(s.attrs.opt(name)?.unwrap_or(false));
     let (reverse, exclusive) = (flag("reverse")?, flag("exclusive")?);
-    Ok(LinearRecurrence { axis: take_axis(s)?, reverse, exclusive }.into())
+    let word: Option<String> = s.attrs.opt("factors")?;
+    let factors = match word.as_deref() {
+        None => Factors::Any,
+        Some("strong") => Factors::Strong,
+        Some("earlier") => Factors::Shares { earlier: true },
+        Some("later") => Factors::Shares { earlier: false },
+        Some(w) => bail!(Attribute, "`linear_recurrence` has no `factors` = {w}; there are strong, earlier, later"),
+    };
+    Ok(LinearRecurrence { axis: take_axis(s)?, reverse, exclusive, factors }.into())
 }
 
 fn samples(_: &str) -> Vec<Sample> {
@@ -139,9 +227,21 @@ fn samples(_: &str) -> Vec<Sample> {
     let mut out: Vec<Sample> = Vec::new();
     for (dtype, shape, axis) in cases {
         for (reverse, exclusive) in [(false, false), (false, true), (true, false), (true, true)] {
-            let op = LinearRecurrence { axis, reverse, exclusive };
-            out.push(Sample::new(op, vec![sample_array(dtype, &shape, 1), sample_array(dtype, &shape, 9)]));
+            for factors in [Factors::Any, Factors::Strong] {
+                let op = LinearRecurrence { axis, reverse, exclusive, factors };
+                out.push(Sample::new(op, vec![sample_array(dtype, &shape, 1), sample_array(dtype, &shape, 9)]));
+            }
         }
+    }
+    let a = Array::vector(vec![1.0, 0.5, 0.0, 1.0, 0.5]);
+    let b = Array::vector(vec![1.5, f64::INFINITY, -1.0, 0.0, 2.0]);
+    for (factors, exclusive) in [
+        (Factors::Strong, true),
+        (Factors::Shares { earlier: true }, false),
+        (Factors::Shares { earlier: false }, true),
+    ] {
+        let op = LinearRecurrence { axis: 0, reverse: exclusive, exclusive, factors };
+        out.push(Sample::rough(op, vec![a.clone(), b.clone()]));
     }
     out
 }

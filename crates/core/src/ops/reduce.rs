@@ -6,8 +6,9 @@
 //! d max(x)  = sum(w dx),  w[i] = 1 / ties where x[i] is the maximum; NaN everywhere if one x is NaN
 //! ```
 
+use super::at_kink::rises;
 use super::support::{bytes, count, mapped, sample_array, take_axes};
-use super::{Comparison, Cumulative, Entry, Op, Running, Spelled, arity};
+use super::{Comparison, Cumulative, Entry, Op, Running, Side, Spelled, arity};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;
@@ -90,7 +91,7 @@ pub static REDUCTIONS: &[ReductionDef] = &[
         empty: false,
         real: |v| v.iter().copied().fold(f64::NEG_INFINITY, maximum),
         int: |v, d| v.iter().copied().max().unwrap_or(d.int_range().0),
-        linearize: weighted_by_location,
+        linearize: |cx, x, y, axes, t| weighted_by_location(cx, true, x, y, axes, t),
         ..row(Reduction::Max, "reduce_max", "The maximum over axes; NaN if there is one.")
     },
     ReductionDef {
@@ -98,7 +99,7 @@ pub static REDUCTIONS: &[ReductionDef] = &[
         empty: false,
         real: |v| -v.iter().map(|&x| -x).fold(f64::NEG_INFINITY, maximum),
         int: |v, d| v.iter().copied().min().unwrap_or(d.int_range().1),
-        linearize: weighted_by_location,
+        linearize: |cx, x, y, axes, t| weighted_by_location(cx, false, x, y, axes, t),
         ..row(Reduction::Min, "reduce_min", "The minimum over axes; NaN if there is one.")
     },
     ReductionDef {
@@ -160,15 +161,17 @@ fn products_of_others(cx: &Lin<'_>, x: Val, axes: &[usize]) -> Val {
     cx.transpose(cx.reshape(both, &cx.ty(moved).shape), &back)
 }
 
-/// The tangent of an extremum: the mean of the tangents where the operand attains it. With a NaN none does: 0/0.
-fn weighted_by_location(cx: &Lin<'_>, x: Val, y: Val, axes: &[usize], t: Lv) -> Option<Lv> {
+/// The tangent of an extremum: the mean of the tangents where the operand attains it. With a NaN none does: 0/0. On one
+/// side of a tie the operand that rises most is the first.
+fn weighted_by_location(cx: &Lin<'_>, largest: bool, x: Val, y: Val, axes: &[usize], t: Lv) -> Option<Lv> {
     let ty = cx.ty(x);
     let there = cx.compare(x, Comparison::Eq, cx.spread(y, &ty, axes));
     let there = cx.convert(there, counting(ty.dtype));
     let ties = cx.reduce_sum(there, axes);
     let share = cx.spread(cx.div(cx.full_like(ties, 1.0), ties), &ty, axes);
     let weight = cx.convert(cx.mul(there, share), ty.dtype);
-    Some(cx.lsum(cx.scale(weight, t), axes))
+    let side = Side::Along { axes: axes.to_vec(), last: rises(cx.emit(), x, None) != largest };
+    Some(cx.lsum(cx.at_kink(side, weight, t), axes))
 }
 
 impl Reduction {

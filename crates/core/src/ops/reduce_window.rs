@@ -42,17 +42,19 @@ pub(super) fn elements<'a>(
     window: &'a [usize],
     p: &'a [usize],
 ) -> impl Iterator<Item = usize> + 'a {
+    // Along each axis the elements that the window has, in its order: no more than the operand has, whatever the window.
+    let along: Vec<Vec<usize>> = (0..p.len()).map(|a| s.sources(a, p[a], window[a], x[a])).collect();
+    let extents: Vec<usize> = along.iter().map(Vec::len).collect();
     let mut k = vec![0; window.len()];
-    let mut more = !window.contains(&0);
+    let mut more = !extents.contains(&0);
     std::iter::from_fn(move || {
         if !more {
             return None;
         }
-        let at = (0..p.len()).try_fold(0, |sum, a| Some(sum * x[a] + s.source(a, p[a], k[a], x[a])?));
-        more = advance(&mut k, window);
+        let at = (0..p.len()).fold(0, |sum, a| sum * x[a] + along[a][k[a]]);
+        more = advance(&mut k, &extents);
         Some(at)
     })
-    .flatten()
 }
 
 /// Every index of a shape, row-major.

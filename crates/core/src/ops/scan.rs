@@ -5,15 +5,17 @@
 //! ```
 //! Operands are constants `w`, `init`, and `x` stacked; results are the last carry and `y` stacked. `reverse` runs from
 //! the last step to the first. The adjoint of a linear scan is a scan the other way, with the cotangents of the
-//! constants as further carries:
+//! constants as further carries, in sums that are compensated ([`sums`](super::sums)):
 //!
 //! ```text
 //! ct_c[i], dct_w, ct_x[i] = bodyᵀ(ct_c[i+1], ct_y[i]),   ct_w += dct_w
 //! ```
+//! A carry that the body returns as it is counts as a constant in derivatives, so that its cotangent is such a sum.
 
 use super::body::{check_operands, check_results, mask, params, rewrap, some, spread};
 use super::checkpointing::scan_in_pieces;
-use super::loops::{LoopJvp, LoopLin, batch_body, check_carries, row, stack, swap};
+use super::loops::{FixedCarries, LoopJvp, LoopLin, batch_body, check_carries, row, stack, swap};
+use super::sums::Compensated;
 use super::support::bytes;
 use super::{Call, Checkpoint, Entry, Loops, Op, Spelled};
 use crate::array::Array;
@@ -113,6 +115,12 @@ impl Primitive for Scan {
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
+        if let Some(fixed) = FixedCarries::of(&self.body, self.consts, self.carry) {
+            let body = fixed.constants(cx.session(), &self.body, true)?;
+            let (consts, carry) = (self.consts + fixed.count, self.carry - fixed.count);
+            let scan = Scan { body, consts, carry, ..self.clone() };
+            return Ok(fixed.results(scan.linearize(cx, &fixed.ordered(x), &fixed.ordered(t))?, x, t));
+        }
         if let Some(callee) = scan_in_pieces(cx.session(), self, &cx.types(x))? {
             return Call { callee, checkpoint: false }.linearize(cx, x, t);
         }
@@ -157,14 +165,16 @@ impl Primitive for Scan {
         let rx = linear[nc + nk..].iter().filter(|l| !**l).count();
         let carried = has[..nk].iter().filter(|h| **h).count();
         let given = f.param_types();
-        let sums: Vec<Type> = {
-            let of_consts = types[..nc].iter().zip(&linear).filter(|(_, l)| **l).map(|(t, _)| t.clone());
-            of_consts.zip(&back.out_nonzero).filter(|(_, o)| **o).map(|(t, _)| t).collect()
+        let sums: Vec<Compensated> = {
+            let of_consts = types[..nc].iter().zip(&linear).filter(|(_, l)| **l).map(|(t, _)| t);
+            let summed = of_consts.zip(&back.out_nonzero).filter(|(_, o)| **o);
+            summed.map(|(t, _)| Compensated::new(cx, t)).collect()
         };
+        let held: Vec<Type> = sums.iter().flat_map(Compensated::types).collect();
         let body = rewrap(session, &f.name, &[f], |b| {
             let consts = params(b, &given[..rc]);
             let carry = params(b, &given[rc + rx..rc + rx + carried]);
-            let acc = params(b, &sums);
+            let mut acc = &params(b, &held)[..];
             let rows = params(b, &given[rc..rc + rx]);
             let ys = params(b, &given[rc + rx + carried..]);
             let cx: &dyn Emit = b;
@@ -173,20 +183,30 @@ impl Primitive for Scan {
             let (c, xs) = rest.split_at(nk);
             let zero = |k: usize| cx.zeros(&types[nc + k]);
             let c = c.iter().enumerate().filter(|(k, _)| has[*k]).map(|(k, v)| v.unwrap_or_else(|| zero(k)));
-            let w = acc.iter().zip(some(w)).map(|(&a, v)| cx.emit(cx.session().sum(), &[a, v])[0]);
+            let w = sums.iter().zip(some(w)).flat_map(|(sum, v)| {
+                let (own, rest) = acc.split_at(sum.types().len());
+                acc = rest;
+                sum.add(cx, own, v)
+            });
             c.chain(w).chain(some(xs)).collect()
         })?;
         let init = (0..nk).filter(|&k| has[k]).map(|k| ct[k].unwrap_or_else(|| cx.zeros(&x[nc + k].ty(cx))));
         let consts = x[..nc].iter().filter_map(Arg::val);
         let rows = x[nc + nk..].iter().filter_map(Arg::val);
         let operands: Vec<Val> =
-            consts.chain(init).chain(sums.iter().map(|t| cx.zeros(t))).chain(rows).chain(some(&ct[nk..])).collect();
-        let carry = carried + sums.len();
+            consts.chain(init).chain(held.iter().map(|t| cx.zeros(t))).chain(rows).chain(some(&ct[nk..])).collect();
+        let carry = carried + held.len();
         let scan = Scan { body, reverse: !self.reverse, consts: rc, carry, ..self.clone() };
         let y = cx.emit(scan.into(), &operands);
         let (c, rest) = y.split_at(carried);
-        let (w, xs) = rest.split_at(sums.len());
-        let by_linear = spread(&back.out_nonzero[..lc], w).into_iter();
+        let (mut parts, xs) = rest.split_at(held.len());
+        let mut w = Vec::with_capacity(sums.len());
+        for sum in &sums {
+            let (own, rest) = parts.split_at(sum.types().len());
+            parts = rest;
+            w.push(sum.value(cx, own));
+        }
+        let by_linear = spread(&back.out_nonzero[..lc], &w).into_iter();
         let by_linear = by_linear.chain(spread(&has[..nk], c)).chain(spread(&back.out_nonzero[lc + nk..], xs));
         let mut by_linear = by_linear.collect::<Vec<_>>().into_iter();
         Ok(linear.iter().map(|&l| if l { by_linear.next().flatten() } else { None }).collect())

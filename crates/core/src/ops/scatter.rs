@@ -12,7 +12,7 @@ use super::moving::overlay;
 use super::slice::no_axis;
 use super::support::{mapped, sample_array};
 use super::windows::{Bounds, Names, Windows, cost};
-use super::{Binary, Comparison, Entry, Op, ScatterRecurrence, Spelled};
+use super::{Binary, Comparison, Entry, Op, ScatterRecurrence, Side, Spelled};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;
@@ -119,14 +119,14 @@ impl Scatter {
         let hit_u = number(cx.compare(x[2], Comparison::Eq, read(y)));
         let hits = cx.op(self.with(Combine::Add), &[hit_x, x[1], hit_u]);
         let share = |hit: Val, hits: Val| cx.div(cx.convert(hit, tx.dtype), cx.convert(hits, tx.dtype));
-        let dx = t[0].map(|t| cx.scale(share(hit_x, hits), t));
+        let dx = t[0].map(|t| cx.at_kink(Side::Known, share(hit_x, hits), t));
         let Some(t) = t[2] else { return dx };
         let mut of_u = share(hit_u, read(hits));
         if self.bounds == Bounds::Drop {
             let all = cx.full(&tx.with_dtype(DType::Bool), true);
             of_u = cx.select(read(all), of_u, cx.emit().zeros(&tu));
         }
-        let du = cx.scale(of_u, t);
+        let du = cx.at_kink(Side::Known, of_u, t);
         let dx = dx.unwrap_or_else(|| cx.zeros(&tx));
         let add = Scatter { stable: cx.session().numerics().stable, ..self.with(Combine::Add) };
         Some(cx.apply1(add, &[dx.into(), x[1].into(), du.into()]))

@@ -17,10 +17,10 @@ use crate::attr::Attrs;
 use crate::bail;
 use crate::emit::Emit;
 use crate::error::Result;
+use crate::math::{Twofold, TwofoldComplex};
 use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val};
 use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv};
-use std::ops::{Add, Mul};
 
 /// A linear recurrence per place.
 #[derive(Clone, Debug)]
@@ -62,18 +62,21 @@ impl Primitive for ScatterRecurrence {
     }
 
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
-        fn run<T: Copy + Default + Mul<Output = T> + Add<Output = T>>(
-            mut s: Vec<T>,
-            a: &[T],
-            b: &[T],
+        fn run<T: Copy + Default, S: Copy>(
+            s: &[T],
+            [a, b]: [&[T]; 2],
             to: impl Iterator<Item = (usize, usize)>,
+            of: impl Fn(T) -> S,
+            step: impl Fn(S, T, T) -> S,
+            value: impl Fn(S) -> T,
         ) -> [Vec<T>; 2] {
+            let mut state: Vec<S> = s.iter().map(|&s| of(s)).collect();
             let mut before = vec![T::default(); a.len()];
             for (k, p) in to {
-                before[k] = s[p];
-                s[p] = a[k] * s[p] + b[k];
+                before[k] = value(state[p]);
+                state[p] = step(state[p], a[k], b[k]);
             }
-            [s, before]
+            [state.into_iter().map(value).collect(), before]
         }
         let mut to = self.windows.pairs(self, self.bounds, x[0].shape(), &x[1], x[2].shape())?;
         if self.reverse {
@@ -81,8 +84,14 @@ impl Primitive for ScatterRecurrence {
         }
         let to = to.into_iter();
         let y = match (x[0].wide(), x[2].wide(), x[3].wide()) {
-            (Wide::F(s), Wide::F(a), Wide::F(b)) => run(s, &a, &b, to).map(Wide::F),
-            (Wide::C(s), Wide::C(a), Wide::C(b)) => run(s, &a, &b, to).map(Wide::C),
+            (Wide::F(s), Wide::F(a), Wide::F(b)) => {
+                let step = |s: Twofold, a, b| s.step(a, b, |a, s| a * s);
+                run(&s, [&a, &b], to, Twofold::of, step, Twofold::value).map(Wide::F)
+            }
+            (Wide::C(s), Wide::C(a), Wide::C(b)) => {
+                let step = |s: TwofoldComplex, a, b| s.step(a, b, false);
+                run(&s, [&a, &b], to, TwofoldComplex::of, step, TwofoldComplex::value).map(Wide::C)
+            }
             _ => unreachable!("the type rule makes all element types one"),
         };
         y.into_iter().zip([&x[0], &x[2]]).map(|(y, like)| y.narrow(like.dtype(), like.shape())).collect()

@@ -48,6 +48,24 @@ impl Sliding {
         (at % step == 0).then_some(at / step).and_then(|i| usize::try_from(i).ok()).filter(|&i| i < n)
     }
 
+    /// The indices of the elements of the window at `p`, in the order of its `window` places, along an axis of `n` elements.
+    pub(super) fn sources(&self, axis: usize, p: usize, window: usize, n: usize) -> Vec<usize> {
+        if window <= n {
+            return (0..window).filter_map(|k| self.source(axis, p, k, n)).collect();
+        }
+        let wide = |v: &[i64]| i128::from(v[axis]);
+        let by = wide(&self.dilation);
+        let place = |i: usize| {
+            let at = wide(&self.x_dilation) * i as i128 + wide(&self.low) - wide(&self.stride) * p as i128;
+            (at % by == 0 && (0..window as i128).contains(&(at / by))).then_some(i)
+        };
+        let mut found: Vec<usize> = (0..n).filter_map(place).collect();
+        if (by < 0) != (wide(&self.x_dilation) < 0) {
+            found.reverse();
+        }
+        found
+    }
+
     /// The windows of the windows: which of them have an element `i`, as their element `k`.
     pub(super) fn inverse(&self) -> Sliding {
         let negative = |v: &[i64]| v.iter().map(|x| -x).collect();

@@ -119,8 +119,8 @@ impl Primitive for Special {
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
         let next = Special { order: self.order + 1, ..*self };
-        let da = t[0].map(|t| cx.scale(cx.op(next, x), t));
-        let dx = t[1].map(|t| cx.scale(self.slope(cx.emit(), x[0], x[1]), t));
+        let da = t[0].map(|t| cx.scale_at_pole(cx.op(next, x), t));
+        let dx = t[1].map(|t| cx.scale_at_pole(self.slope(cx.emit(), x[0], x[1]), t));
         Ok(cx.one(cx.op(*self, x), cx.sum_opt(da, dx)))
     }
 

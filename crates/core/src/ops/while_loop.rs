@@ -13,7 +13,7 @@
 
 use super::body::{check_operands, check_results, mask, params, rewrap};
 use super::checkpointing::while_in_pieces;
-use super::loops::{LoopJvp, LoopLin, batch_body, check_carries, stack, swap};
+use super::loops::{FixedCarries, LoopJvp, LoopLin, batch_body, check_carries, stack, swap};
 use super::support::bytes;
 use super::{Call, Checkpoint, Comparison, Entry, Loops, Op, Reduction, Spelled};
 use crate::array::Array;
@@ -157,6 +157,9 @@ impl Primitive for While {
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
+        if let Some(fixed) = FixedCarries::of(&self.body, self.body_consts, self.carry()) {
+            return self.linearize_without(&fixed, cx, x, t);
+        }
         if let Checkpoint::Every(k) = self.checkpoint {
             let callee = while_in_pieces(cx.session(), self, k, &cx.types(x))?;
             return Call { callee, checkpoint: false }.linearize(cx, x, t);
@@ -265,6 +268,22 @@ impl Primitive for While {
 }
 
 impl While {
+    /// [`Primitive::linearize`] of the loop in which the fixed carries are constants, of the condition as well.
+    fn linearize_without(&self, fixed: &FixedCarries, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
+        let of_cond = FixedCarries { consts: self.cond_consts, ..fixed.clone() };
+        let body = fixed.constants(cx.session(), &self.body, true)?;
+        let cond = of_cond.constants(cx.session(), &self.cond, false)?;
+        let (cond_consts, body_consts) = (self.cond_consts + fixed.count, self.body_consts + fixed.count);
+        let new = While { cond, body, cond_consts, body_consts, ..self.clone() };
+        let (xc, xb) = x.split_at(self.cond_consts);
+        let (tc, tb) = t.split_at(self.cond_consts);
+        let first = of_cond.ordered(&[xc, &xb[self.body_consts..]].concat());
+        let first_t = of_cond.ordered(&[tc, &tb[self.body_consts..]].concat());
+        let operands = [&first[..cond_consts], &fixed.ordered(xb)].concat();
+        let tangents = [&first_t[..cond_consts], &fixed.ordered(tb)].concat();
+        Ok(fixed.results(new.linearize(cx, &operands, &tangents)?, xb, tb))
+    }
+
     fn forward(&self, cx: &dyn Emit, x: &[Val], t: &[Option<Val>]) -> Result<Jvp> {
         let (of_cond, of_body) = x.split_at(self.cond_consts);
         let t = &t[self.cond_consts..];

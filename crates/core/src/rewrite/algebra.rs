@@ -49,7 +49,9 @@ fn binary(p: &mut Pass, op: Binary, x: &[Val]) -> Option<Val> {
     let negated = |p: &Pass, k: usize| operand_of(p, x[k], |o| matches!(o, Op::Unary(Unary::Neg))).map(|v| v[0]);
     match op {
         Binary::Mul | Binary::MulStrongZero if number(0, 1.0) => keep(1),
-        Binary::Mul | Binary::Div if number(1, 1.0) => keep(0),
+        Binary::Mul | Binary::MulStrongZero | Binary::Div if number(1, 1.0) => keep(0),
+        // A factor that is neither zero nor infinite makes no zero strong.
+        Binary::MulStrongZero if (0..2).any(|k| is_ordinary(p, x[k])) => Some(p.one(Binary::Mul, x)),
         Binary::Mul if number(0, -1.0) && is_out(1) => Some(p.one(Unary::Neg, &[x[1]])),
         Binary::Mul if number(1, -1.0) && is_out(0) => Some(p.one(Unary::Neg, &[x[0]])),
         // x - (+0) and x + (-0) are x for every x; x + (+0) is not, for -0.
@@ -63,6 +65,16 @@ fn binary(p: &mut Pass, op: Binary, x: &[Val]) -> Option<Val> {
         },
         Binary::Sub => negated(p, 1).map(|y| p.one(Binary::Add, &[x[0], y])),
         _ => None,
+    }
+}
+
+/// Whether a value is one finite number other than zero everywhere, as it stands or repeated.
+fn is_ordinary(p: &Pass, v: Val) -> bool {
+    let whole = operand_of(p, v, |o| matches!(o, Op::BroadcastInDim(_))).map_or(v, |x| x[0]);
+    match as_splat(&p.b, whole) {
+        Some(Scalar::F(x)) => x.is_finite() && x != 0.0,
+        Some(Scalar::C(z)) => z.is_finite() && z.norm() > 0.0,
+        _ => false,
     }
 }
 

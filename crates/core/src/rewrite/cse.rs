@@ -1,7 +1,9 @@
 //! Common subexpressions: one equation for equal operations on equal operands.
 //!
 //! Name, attributes, operands and the type they give determine an operation, so they are the key: as they are
-//! ([`Plain`]) or spelled out. Operations with bodies are not merged: a checkpoint computes again on purpose.
+//! ([`Plain`]) or spelled out. Operations with bodies are not merged: a checkpoint computes again on purpose. Nothing is
+//! known of the state of an operation of another crate: it is equal to itself alone, unless it has a key of its own
+//! ([`Primitive::key`](crate::Primitive::key)).
 
 use crate::array::{Array, Wide};
 use crate::attr::Attr;
@@ -10,28 +12,37 @@ use crate::primitive::{Val, Vals};
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 /// Operation and operands.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) struct Key(Name, Vals);
 
-/// An operation, as it is or spelled out.
+/// An operation, as it is, spelled out, or by identity. The operation is kept, so that its address is not used again.
 enum Name {
     Plain(Op),
     Spelled(String),
+    Itself(Op),
 }
 
 impl Name {
     fn plain(&self) -> Option<Plain<'_>> {
         match self {
             Name::Plain(op) => op.plain(),
-            Name::Spelled(_) => None,
+            Name::Spelled(_) | Name::Itself(_) => None,
+        }
+    }
+
+    fn address(&self) -> Option<*const ()> {
+        match self {
+            Name::Itself(Op::Extension(p)) => Some(Arc::as_ptr(p).cast()),
+            _ => None,
         }
     }
 
     fn spelled(&self) -> Option<&str> {
         match self {
-            Name::Plain(_) => None,
+            Name::Plain(_) | Name::Itself(_) => None,
             Name::Spelled(text) => Some(text),
         }
     }
@@ -39,7 +50,7 @@ impl Name {
 
 impl PartialEq for Name {
     fn eq(&self, o: &Name) -> bool {
-        self.plain() == o.plain() && self.spelled() == o.spelled()
+        self.plain() == o.plain() && self.spelled() == o.spelled() && self.address() == o.address()
     }
 }
 
@@ -47,7 +58,7 @@ impl Eq for Name {}
 
 impl Hash for Name {
     fn hash<H: Hasher>(&self, h: &mut H) {
-        (self.plain(), self.spelled()).hash(h);
+        (self.plain(), self.spelled(), self.address()).hash(h);
     }
 }
 
@@ -74,6 +85,12 @@ impl Table {
         }
         if !op.regions().is_empty() {
             return None;
+        }
+        if let Op::Extension(p) = op {
+            // A name of ours has no colon: no key reads like an operation of the list.
+            let name =
+                p.key().map_or_else(|| Name::Itself(op.clone()), |k| Name::Spelled(format!("{}::{k}", p.name())));
+            return Some(Key(name, x));
         }
         let mut text = op.name().to_owned();
         // The type of an operation without operands is not an attribute.

@@ -45,7 +45,15 @@ impl<'s> Parser<'s> {
     /// The value of an attribute.
     pub(super) fn value(&mut self) -> Result<Attr> {
         match self.c.peek() {
-            b'"' => Ok(Attr::Str(self.c.string()?)),
+            b'"' => {
+                let before = self.c.clone();
+                let word = self.c.string()?;
+                if !self.operator() {
+                    return Ok(Attr::Str(word));
+                }
+                self.c = before;
+                Ok(self.dim()?.into())
+            }
             b'[' => self.list(),
             b'@' => Ok(Attr::Fn(self.module_here()?)),
             b'?' => Ok(self.dim()?.into()),

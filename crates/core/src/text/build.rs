@@ -4,12 +4,12 @@ use super::lookup::Found;
 use super::names::{clip, count};
 use super::parse::{Annotation, Head, Operand, Parser, Scope, differs, spelled};
 use super::types::HOLE;
-use crate::attr::Attrs;
+use crate::attr::{Attrs, FromAttr};
 use crate::bail;
 use crate::dtype::DType;
 use crate::emit::Emit;
 use crate::error::{Code, Error, Loc, Result};
-use crate::ops::{Op, Spelled, body_operands};
+use crate::ops::{Literal, Op, Spelled, body_operands};
 use crate::primitive::{Val, Vals};
 use crate::shape::{Dim, Shape, Type};
 use smallvec::SmallVec;
@@ -83,24 +83,33 @@ impl<'s> Parser<'s> {
         scope.b.set_loc(loc);
         let Some(found) = *found else { return Err(self.unknown_op(name, loc)) };
         let cx: &dyn Emit = &scope.b;
-        let have = operand_types(cx, name, operands, types.as_ref()).map_err(|e| e.at(loc))?;
-        if let Some(want) = types.as_ref().and_then(|t| t.operands.as_ref()) {
-            check_operands(name, &have, want).map_err(|e| e.at(loc))?;
-        }
         let results = types.as_ref().map(|t| &t.results[..]);
+        let of = Literals { cx, name, operands, types: types.as_ref(), dtype: dtype_of(&attrs) };
+        let check = |have: &[Type]| match types.as_ref().and_then(|t| t.operands.as_ref()) {
+            Some(want) => check_operands(name, have, want),
+            None => Ok(()),
+        };
         let y = match found {
             Found::Op(entry) => {
-                let mut s = Spelled { name: entry.name, attrs, operands: &have, results };
+                // What an operand is may depend on the operation, which is read first.
+                let guess = of.types(&|_| Literal::Like, false).map_err(|e| e.at(loc))?;
+                let mut s = Spelled { name: entry.name, attrs, operands: &guess, results };
                 let op = (entry.parse)(&mut s).map_err(|e| e.at(loc))?;
                 if !s.attrs.0.is_empty() {
                     return Err(left_over(&s.attrs, name, &op).at(loc));
                 }
-                let x = values(cx, operands, &have, &target(&op, &have));
+                let have = of.types(&|k| op.literal(k), true).map_err(|e| e.at(loc))?;
+                check(&have).map_err(|e| e.at(loc))?;
+                let choice = matches!(op, Op::Select(_));
+                let x = values(cx, operands, &have, &target(op.is_elementwise(), choice, &have));
                 cx.emit(self.with_symbols_around(op, &have), &x)
             }
             Found::Composite(c) => {
+                let have = of.types(&|k| c.literal(&attrs, k), true).map_err(|e| e.at(loc))?;
+                check(&have).map_err(|e| e.at(loc))?;
+                let x = values(cx, operands, &have, &target(c.is_elementwise(), false, &have));
+                let have: SmallVec<[Type; 2]> = x.iter().map(|&v| cx.ty(v)).collect();
                 let mut s = Spelled { name: c.name, attrs, operands: &have, results };
-                let x = values(cx, operands, &have, &None);
                 let y = (c.build)(cx, &mut s, &x).map_err(|e| e.at(loc))?;
                 s.attrs.finish(name).map_err(|e| e.at(loc))?;
                 Vals::from_vec(y)
@@ -177,36 +186,71 @@ fn wrong_count(op: &str, have: usize, names: usize, bindings: usize) -> Error {
     Error::new(Code::Arity, text)
 }
 
-/// Types of operands. A number has the element type of the first value that is not boolean, or of the written type.
-fn operand_types(
-    cx: &dyn Emit,
-    op: &str,
-    operands: &[Operand],
-    types: Option<&Annotation>,
-) -> Result<SmallVec<[Type; 2]>> {
-    let have = || {
-        operands.iter().filter_map(|o| match o {
-            Operand::Val(v) => Some(cx.ty(*v).dtype),
-            Operand::Num(_) => None,
-        })
-    };
-    let number = || {
-        let first = have().find(|&d| d != DType::Bool).or_else(|| have().next());
-        first.or_else(|| types.and_then(|t| t.results.first()).map(|t| t.dtype))
-    };
-    operands
-        .iter()
-        .map(|o| match o {
-            Operand::Val(v) => Ok(cx.ty(*v)),
-            Operand::Num(n) => match number() {
-                Some(d) => n.exact(d).map(|_| Type::scalar(d)),
-                None => bail!(
+/// The attribute `dtype`, if it is there.
+fn dtype_of(attrs: &Attrs) -> Option<DType> {
+    attrs.0.iter().find(|(key, _)| key == "dtype").and_then(|(_, a)| DType::from_attr(a))
+}
+
+/// What decides the types of operands that are written as numbers.
+struct Literals<'a> {
+    cx: &'a dyn Emit,
+    name: &'a str,
+    operands: &'a [Operand],
+    types: Option<&'a Annotation>,
+    /// The attribute `dtype`.
+    dtype: Option<DType>,
+}
+
+impl Literals<'_> {
+    /// Types of all operands, numbers being what `kind` says of their position. With `exact`, it is an error if an
+    /// element type does not have the number, or if there is none.
+    fn types(&self, kind: &dyn Fn(usize) -> Literal, exact: bool) -> Result<SmallVec<[Type; 2]>> {
+        let one = |(k, o): (usize, &Operand)| {
+            let boolean = match o {
+                Operand::Val(v) => return Ok(self.cx.ty(*v)),
+                Operand::Num(_) => false,
+                Operand::Bool(_) => true,
+            };
+            let dtype = self.dtype(kind, k, boolean);
+            match (o, dtype) {
+                (Operand::Num(n), Some(d)) if exact => n.exact(d).map(|_| Type::scalar(d)),
+                (Operand::Bool(b), Some(d)) if exact && d != DType::Bool => {
+                    bail!(DTypeMismatch, "{b} is not a number of type {d}")
+                }
+                (_, Some(d)) => Ok(Type::scalar(d)),
+                (_, None) if !exact => Ok(Type::scalar(DType::F64)),
+                _ => bail!(
                     Syntax,
-                    "a number among the operands of `tgraph.{op}` needs a value beside it, or a type after `:`"
+                    "a number among the operands of `tgraph.{}` needs a value beside it, or a type after `:`",
+                    self.name
                 ),
-            },
-        })
-        .collect()
+            }
+        };
+        self.operands.iter().enumerate().map(one).collect()
+    }
+
+    /// The element type of the number at position `k`.
+    fn dtype(&self, kind: &dyn Fn(usize) -> Literal, k: usize, boolean: bool) -> Option<DType> {
+        let mine = kind(k);
+        let alike = || {
+            self.operands.iter().enumerate().filter(|(i, _)| kind(*i) == mine).filter_map(|(_, o)| match o {
+                Operand::Val(v) => Some(self.cx.ty(*v).dtype),
+                _ => None,
+            })
+        };
+        let beside = || alike().find(|&d| d != DType::Bool).or_else(|| alike().next());
+        let result = || self.types.and_then(|t| t.results.first()).map(|t| t.dtype);
+        match mine {
+            Literal::Of(d) => Some(d),
+            Literal::Index if boolean => Some(DType::Bool),
+            Literal::Index => alike().find(|d| d.is_int()).or(Some(DType::I64)),
+            Literal::Made(d) => {
+                let result = || result().filter(|&d| d != DType::Bool);
+                beside().or(self.dtype).or_else(result).or(Some(d))
+            }
+            Literal::Like => beside().or_else(result).or(boolean.then_some(DType::Bool)),
+        }
+    }
 }
 
 /// The shape that operands are repeated to, but for so many first ones.
@@ -214,12 +258,12 @@ type Target = Option<(Shape, usize)>;
 
 /// The shape that operands of an elementwise operation are aligned to, as NumPy does it. Shapes that cannot be aligned
 /// are left for the type rule to complain about.
-fn target(op: &Op, x: &[Type]) -> Target {
-    if x.len() < 2 || !op.is_elementwise() || x.windows(2).all(|w| w[0].shape == w[1].shape) {
+fn target(elementwise: bool, choice: bool, x: &[Type]) -> Target {
+    if x.len() < 2 || !elementwise || x.windows(2).all(|w| w[0].shape == w[1].shape) {
         return None;
     }
     // One boolean may choose for all elements.
-    let kept = usize::from(matches!(op, Op::Select(_)) && x[0].rank() == 0);
+    let kept = usize::from(choice && x[0].rank() == 0);
     let rank = x.iter().map(Type::rank).max().unwrap_or(0);
     let mut out: Vec<Dim> = vec![Dim::Const(1); rank];
     for t in x {
@@ -239,11 +283,19 @@ fn target(op: &Op, x: &[Type]) -> Target {
 
 /// The values of operands: numbers as constants, all of them repeated to the target.
 fn values(cx: &dyn Emit, operands: &[Operand], types: &[Type], target: &Target) -> Vals {
-    let one = |(i, (o, ty)): (usize, (&Operand, &Type))| match (o, target) {
-        (Operand::Val(v), Some((s, kept))) if i >= *kept && grows(&ty.shape, s) => cx.broadcast_to(*v, s),
-        (Operand::Val(v), _) => *v,
-        (Operand::Num(n), Some((s, kept))) if i >= *kept => cx.full(&ty.with_shape(s.clone()), **n),
-        (Operand::Num(n), _) => cx.full(ty, **n),
+    let one = |(i, (o, ty)): (usize, (&Operand, &Type))| {
+        let shape = target.as_ref().filter(|(_, kept)| i >= *kept).map(|(s, _)| s);
+        let number = match o {
+            Operand::Val(v) => {
+                return match shape {
+                    Some(s) if grows(&ty.shape, s) => cx.broadcast_to(*v, s),
+                    _ => *v,
+                };
+            }
+            Operand::Num(n) => **n,
+            Operand::Bool(b) => (*b).into(),
+        };
+        cx.full(&shape.map_or_else(|| ty.clone(), |s| ty.with_shape(s.clone())), number)
     };
     operands.iter().zip(types).enumerate().map(one).collect()
 }

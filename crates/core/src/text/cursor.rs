@@ -131,6 +131,33 @@ impl<'s> Cursor<'s> {
         yes
     }
 
+    /// Passes this word if it is next.
+    pub fn eat_word(&mut self, word: &str) -> bool {
+        let before = self.clone();
+        self.ws();
+        let yes = self.word() == word;
+        if !yes {
+            *self = before;
+        }
+        yes
+    }
+
+    /// Passes `true` or `false` if it is next, not as the name of a body.
+    pub fn boolean(&mut self) -> Option<bool> {
+        self.ws();
+        let mut c = self.clone();
+        let b = match c.word() {
+            "true" => true,
+            "false" => false,
+            _ => return None,
+        };
+        if matches!(c.peek(), b'(' | b'[' | b'@') {
+            return None;
+        }
+        self.pos += if b { 4 } else { 5 };
+        Some(b)
+    }
+
     /// Whether these characters are next.
     pub fn looking_at(&mut self, s: &str) -> bool {
         self.ws();

@@ -3,14 +3,14 @@
 use super::names::{clip, count, did_you_mean, written};
 use super::parse::Parser;
 use super::{Derivative, Directive, Item, Program};
-use crate::attr::Attr;
+use crate::attr::Attrs;
 use crate::bail;
 use crate::emit::Emit;
 use crate::error::{Code, Error, Loc, Result};
 use crate::graph::{Builder, Function};
 use crate::primitive::{Val, Vals};
 use crate::rewrite::simplify;
-use crate::transform::{AdContext, Numerics, Session, adjoint, hvp, jvp};
+use crate::transform::{AdContext, Numerics, Policy, Session, adjoint, hvp, jvp};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -83,34 +83,35 @@ impl Parser<'_> {
         }
         let names = |list: Vec<(String, Loc)>| list.into_iter().map(|(n, _)| n).collect::<Vec<_>>();
         let (wrt, dir) = (names(wrt), names(dir));
-        let numerics = numerics(&mut attrs.0).map_err(|e| e.at(loc))?;
-        self.add_directive(Directive { derivative, of, wrt, dir, target, numerics, loc, made: None });
+        let policy = policy("a directive", attrs).map_err(|e| e.at(loc))?;
+        self.add_directive(Directive { derivative, of, wrt, dir, target, policy, loc, made: None });
+        Ok(())
+    }
+
+    /// `{attributes}` of the numerics of the whole text, after the word.
+    pub(super) fn head_numerics(&mut self, loc: Loc) -> Result<()> {
+        if self.head.is_some() {
+            return Err(Error::new(Code::DuplicateName, "`tgraph.numerics` is given twice").at(loc));
+        }
+        if !self.items.is_empty() {
+            let text = "`tgraph.numerics` stands at the head of the text, before modules and directives";
+            return Err(Error::new(Code::Syntax, text).at(loc));
+        }
+        if self.c.peek() != b'{' {
+            let found = self.c.found();
+            return Err(self.c.error(Code::Syntax, format!("expected `{{` and the numerics, found {found}")));
+        }
+        let attrs = self.attrs()?;
+        self.head = Some(policy("`tgraph.numerics`", attrs).map_err(|e| e.at(loc))?);
         Ok(())
     }
 }
 
-/// What the braces of a directive say.
-fn numerics(attrs: &mut Vec<(std::borrow::Cow<'static, str>, Attr)>) -> Result<Numerics> {
-    let mut n = Numerics { zero_division_nan: true, ..Numerics::default() };
-    for (key, value) in attrs.drain(..) {
-        match (&*key, &value) {
-            ("zero_division", Attr::Str(s)) if s == "nan" => n.zero_division_nan = true,
-            // `nan` without quotes is a number.
-            ("zero_division", Attr::Num(crate::Scalar::F(x))) if x.is_nan() => n.zero_division_nan = true,
-            ("zero_division", Attr::Str(s)) if s == "ieee" => n.zero_division_nan = false,
-            ("zero_division", _) => bail!(Attribute, "`zero_division` is \"nan\" or \"ieee\""),
-            ("stable", Attr::Bool(b)) => n.stable = *b,
-            ("strong_zero", Attr::Bool(b)) => n.strong_zero = *b,
-            ("stable" | "strong_zero", _) => bail!(Attribute, "`{key}` is true or false"),
-            _ => {
-                let known = ["zero_division", "stable", "strong_zero"];
-                let hint = did_you_mean(&key, "", known);
-                let e = Error::new(Code::Attribute, format!("a directive has no attribute `{}`{hint}", clip(&key)));
-                return Err(e.note(format!("its attributes: {}", known.join(", "))));
-            }
-        }
-    }
-    Ok(n)
+/// What the braces of `what` say about numerics.
+fn policy(what: &str, attrs: Attrs) -> Result<Policy> {
+    let mut out = Policy::default();
+    attrs.0.iter().try_for_each(|(key, value)| out.set(what, key, value))?;
+    Ok(out)
 }
 
 /// A line that lists the arguments of a function.
@@ -167,30 +168,58 @@ pub(super) fn run(program: &Program, ad: &AdContext) -> Result<Program> {
     let mut items = Vec::with_capacity(program.items.len());
     let mut derived = program.derived.clone();
     for item in &program.items {
-        let f = match item {
-            Item::Module(f) => f.clone(),
+        let (f, public) = match item {
+            Item::Module(f, public) => (f.clone(), *public),
             Item::Directive(d) => {
                 derived.insert(d.target.clone());
-                match &d.made {
+                let made = match &d.made {
                     Some(g) => g.clone(),
-                    None => Arc::new(derive(d, &done[&d.of], ad).map_err(|e| {
-                        let place = format!("while running `{d}`");
-                        program.locate(e.at(d.loc).note(place))
-                    })?),
-                }
+                    None => run_one(program, d, &done[&d.of], ad)?,
+                };
+                (made, true)
             }
         };
         done.insert(f.name.clone(), f.clone());
-        items.push(Item::Module(f));
+        items.push(Item::Module(f, public));
     }
     Ok(Program { items, derived, ..program.clone() })
 }
 
-pub(super) fn derive(d: &Directive, f: &Function, ad: &AdContext) -> Result<Function> {
+/// The module of a name, derived if a directive makes it, from the module that a chain of directives starts at.
+pub(super) fn one(program: &Program, ad: &AdContext, name: &str) -> Result<Option<Arc<Function>>> {
+    let by_name: FxHashMap<&str, &Item> = program.items.iter().map(|i| (i.name(), i)).collect();
+    let Some(mut item) = by_name.get(name).copied() else { return Ok(None) };
+    let mut chain = Vec::new();
+    let mut f = loop {
+        match item {
+            Item::Module(f, _) => break f.clone(),
+            Item::Directive(Directive { made: Some(f), .. }) => break f.clone(),
+            Item::Directive(d) => {
+                chain.push(d);
+                item = by_name[&*d.of];
+            }
+        }
+    };
+    for d in chain.into_iter().rev() {
+        f = run_one(program, d, &f, ad)?;
+    }
+    Ok(Some(f))
+}
+
+fn run_one(program: &Program, d: &Directive, f: &Function, ad: &AdContext) -> Result<Arc<Function>> {
+    let g = derive(d, f, program.numerics(), ad).map_err(|e| {
+        let place = format!("while running `{d}`");
+        program.locate(e.at(d.loc).note(place))
+    })?;
+    Ok(Arc::new(g))
+}
+
+/// The module that a directive makes in a text of these numerics.
+pub(super) fn derive(d: &Directive, f: &Function, around: Numerics, ad: &AdContext) -> Result<Function> {
     let find = named(f);
     let wrt: Vec<Val> = d.wrt.iter().map(|n| find(n)).collect::<Result<_>>()?;
     let mut ad = ad.clone();
-    ad.numerics = d.numerics;
+    ad.numerics = d.policy.or(around);
     let g = match d.derivative {
         Derivative::Adjoint => adjoint(&ad, f, &wrt)?,
         Derivative::Jvp => jvp(&ad, f, &wrt)?,

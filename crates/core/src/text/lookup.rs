@@ -1,7 +1,7 @@
 //! Operations by name: the list, extensions, composites and other words for them.
 
 use super::names::{ALIASES, nearest};
-use crate::ops::{Composite, Entry, composites, entries};
+use crate::ops::{Composite, Entry, applied, composites, entries};
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 
@@ -30,7 +30,7 @@ fn known() -> &'static Known {
     KNOWN.get_or_init(|| {
         let entries = entries();
         let mut by_name = FxHashMap::default();
-        for c in composites() {
+        for c in applied().iter().chain(composites()) {
             by_name.insert(c.name, Row::Composite(c));
         }
         for (i, e) in entries.iter().enumerate() {
@@ -67,6 +67,11 @@ impl<'e> Table<'e> {
         }
     }
 
+    /// What this name stands for behind which a module is written.
+    pub fn find_applied(&self, name: &str) -> Option<Found<'e>> {
+        applied().iter().find(|c| c.name == name).map(Found::Composite).or_else(|| self.find(name))
+    }
+
     /// Whether there is such an operation.
     pub fn knows(&self, name: &str) -> bool {
         self.find(name).is_some()
@@ -76,7 +81,7 @@ impl<'e> Table<'e> {
     pub fn nearest(&self, name: &str) -> Option<String> {
         let words = ["arg", "tangent", "return"].into_iter();
         let ours = known().entries.iter().map(|e| e.name);
-        let composed = composites().iter().map(|c| c.name);
+        let composed = composites().iter().chain(applied()).map(|c| c.name);
         let all = ours.chain(composed).chain(self.extra.iter().map(|e| e.name)).chain(words);
         nearest(name, all.chain(ALIASES.iter().map(|a| a.0))).map(str::to_owned)
     }

@@ -111,4 +111,8 @@ pub(super) const ALIASES: &[(&str, &str)] = &[
     ("logical_or", "or"), ("logical_xor", "xor"), ("sum", "reduce_sum"), ("prod", "reduce_prod"),
     ("broadcast", "broadcast_in_dim"), ("astype", "convert"), ("cast", "convert"), ("permute_dims", "transpose"),
     ("where", "select"), ("const", "constant"), ("cbrt_real", "cbrt"), ("concat", "concatenate"), ("flip", "reverse"),
+    ("random_randint", "random_int"), ("randint", "random_int"), ("random_uniform_between", "random_uniform"),
+    ("uniform", "random_uniform"), ("normal", "random_normal"), ("truncated_normal", "random_truncated_normal"),
+    ("bernoulli", "random_bernoulli"), ("gumbel", "random_gumbel"), ("categorical", "random_categorical"),
+    ("permutation", "random_permutation"), ("dropout", "random_dropout"), ("fold_in", "random_fold_in"),
 ];

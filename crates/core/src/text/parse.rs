@@ -1,8 +1,8 @@
 //! Modules and statements.
 //!
 //! ```text
-//! program   := (module | directive)*
-//! module    := "tgraph.module" "@" name "{" statement* return "}"
+//! program   := ["tgraph.numerics" "{" attributes "}"] (module | directive)*
+//! module    := "tgraph.module" ["private"] "@" name "{" statement* return "}"
 //! statement := [names "="] binding ("," binding)*
 //! binding   := "tgraph." op ["@" name] (operand ",")* ["{" attributes "}"] region* [":" types]
 //! region    := name (block | "@" name) | name "[" (block | "@" name),* "]"
@@ -13,6 +13,7 @@
 //! One pass. Nothing recurses over statements; regions and brackets nest up to a limit.
 
 use super::build::Names;
+use super::comments::Marks;
 use super::cursor::Cursor;
 use super::derive::derive;
 use super::lookup::{Found, Table};
@@ -26,7 +27,7 @@ use crate::error::{Code, Error, Loc, Result};
 use crate::graph::{Builder, Function, MAX_DEPTH};
 use crate::primitive::Val;
 use crate::shape::{Dim, Type};
-use crate::transform::{AdContext, Session};
+use crate::transform::{AdContext, Numerics, Policy, Session};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -45,6 +46,12 @@ pub(super) struct Parser<'s> {
     /// Every name after `@` that is taken, with its place.
     targets: FxHashMap<Arc<str>, Loc>,
     pub items: Vec<Item>,
+    /// Numerics at the head of the text.
+    pub head: Option<Policy>,
+    /// Choices that replace those at the head.
+    over: Policy,
+    /// Where statements start, for the comments between them.
+    pub marks: Marks,
     brackets: u32,
     bodies: u32,
     /// Names of `?` symbols: those written in the text, and how many were made in this module.
@@ -65,8 +72,9 @@ pub(super) struct Scope<'s> {
 pub(super) enum Operand {
     /// A value.
     Val(Val),
-    /// A number: of the element type of another operand.
+    /// A number, or a boolean: what its element type is depends on the operation and the other operands.
     Num(Box<Scalar>),
+    Bool(bool),
 }
 
 /// What stands after the colon.
@@ -89,7 +97,7 @@ pub(super) struct Head<'s> {
 }
 
 impl<'s> Parser<'s> {
-    pub fn new(src: &'s str, table: Table<'s>) -> Parser<'s> {
+    pub fn new(src: &'s str, table: Table<'s>, over: Policy) -> Parser<'s> {
         Parser {
             c: Cursor::new(src),
             table,
@@ -97,6 +105,9 @@ impl<'s> Parser<'s> {
             session: Session::default(),
             targets: FxHashMap::default(),
             items: Vec::new(),
+            head: None,
+            over,
+            marks: Marks::new(src),
             brackets: 0,
             bodies: 0,
             written: None,
@@ -119,18 +130,21 @@ impl<'s> Parser<'s> {
     pub fn program(&mut self) -> Result<()> {
         while !self.c.at_end() {
             let loc = self.c.here();
+            let mut start = self.c.clone();
             let word = self.c.word();
             let name = word.strip_prefix("tgraph.").unwrap_or(word);
+            self.marks.item(&mut start, name == "numerics");
             match name {
                 "module" => self.module()?,
                 "adjoint" | "jvp" | "hvp" => self.directive(name, loc)?,
+                "numerics" => self.head_numerics(loc)?,
                 "" => {
                     let found = self.c.found();
                     let text = format!("expected `tgraph.module` or a directive, found {found}");
                     return Err(self.c.error(Code::Syntax, text));
                 }
                 _ => {
-                    let hint = did_you_mean(name, "tgraph.", ["module", "adjoint", "jvp", "hvp"]);
+                    let hint = did_you_mean(name, "tgraph.", ["module", "adjoint", "jvp", "hvp", "numerics"]);
                     let text = format!("expected `tgraph.module` or a directive, found `{}`{hint}", clip(word));
                     return Err(Error::new(Code::Syntax, text)
                         .at(loc)
@@ -160,15 +174,18 @@ impl<'s> Parser<'s> {
 
     fn module(&mut self) -> Result<()> {
         let loc = self.c.here();
+        let public = !self.c.eat_word("private");
         let name = self.new_target(loc)?;
         self.c.expect(b'{', "and the statements of the module")?;
+        self.marks.open(&self.c);
         self.made = 0;
         let b = Builder::new(&name, self.session.clone());
         let mut scope = Scope { b, names: FxHashMap::default(), what: format!("@{}", written(&name)), body: false };
         let results = self.statements(&mut scope, loc)?;
         let f = Arc::new(scope.b.finish(&results)?);
+        self.marks.made(&f);
         self.modules.insert(name, f.clone());
-        self.items.push(Item::Module(f));
+        self.items.push(Item::Module(f, public));
         Ok(())
     }
 
@@ -230,9 +247,10 @@ impl<'s> Parser<'s> {
             at = d.of.to_string();
             chain.push(i);
         };
+        let around = self.numerics();
         for i in chain.into_iter().rev() {
             let Item::Directive(d) = &mut self.items[i] else { unreachable!("the chain holds directives") };
-            f = Arc::new(derive(d, &f, &AdContext::default())?);
+            f = Arc::new(derive(d, &f, around, &AdContext::default())?);
             d.made = Some(f.clone());
             self.modules.insert(d.target.clone(), f.clone());
         }
@@ -244,7 +262,11 @@ impl<'s> Parser<'s> {
         loop {
             let loc = self.c.here();
             match self.c.byte() {
-                b'%' => self.assignment(scope)?,
+                b'%' => {
+                    let mark = self.marks.statement(&mut self.c, scope.b.values());
+                    self.assignment(scope)?;
+                    self.marks.end_of_statement(mark, scope.b.values());
+                }
                 b'}' => {
                     let text = format!("{} has no `tgraph.return` before its `}}`", scope.what);
                     return Err(Error::new(Code::Syntax, text).at(loc));
@@ -261,11 +283,14 @@ impl<'s> Parser<'s> {
                         return Err(self.c.error(Code::Syntax, format!("expected a statement, found {found}")));
                     }
                     if word == "tgraph.return" || word == "return" {
+                        self.marks.returns(&mut before.clone());
                         return self.returned(scope);
                     }
                     self.c = before;
+                    let mark = self.marks.statement(&mut self.c, scope.b.values());
                     let head = self.head(scope)?;
                     self.bindings(scope, &mut Names::new(), &mut [head])?;
+                    self.marks.end_of_statement(mark, scope.b.values());
                 }
             }
         }
@@ -298,6 +323,7 @@ impl<'s> Parser<'s> {
                 }
             }
         }
+        self.marks.close(&mut self.c);
         if !self.c.eat(b'}') {
             let found = self.c.found();
             let text = format!("`tgraph.return` ends {}: expected `}}` after it, found {found}", scope.what);
@@ -346,7 +372,11 @@ impl<'s> Parser<'s> {
         let mut head = Head { op, found, loc, operands: SmallVec::new(), attrs: Attrs::default(), types: None };
         let callee = if self.c.peek() == b'@' { Some(self.module_here()?) } else { None };
         let line = self.c.line();
-        while matches!(self.c.peek(), b'%') || self.c.at_number() {
+        if callee.is_some() {
+            head.found = self.table.find_applied(op);
+            self.c.eat(b',');
+        }
+        while self.at_operand() {
             if head.operands.is_empty() && self.c.line() != line && self.assignment_ahead() {
                 break;
             }
@@ -356,7 +386,7 @@ impl<'s> Parser<'s> {
             if !self.c.eat(b',') {
                 break;
             }
-            if self.c.peek() != b'%' && !self.c.at_number() {
+            if !self.at_operand() {
                 self.c = before;
                 break;
             }
@@ -383,9 +413,17 @@ impl<'s> Parser<'s> {
         false
     }
 
+    /// Whether an operand is next: a value, a number, `true` or `false`.
+    fn at_operand(&mut self) -> bool {
+        self.c.peek() == b'%' || self.c.at_number() || self.c.clone().boolean().is_some()
+    }
+
     fn operand(&mut self, scope: &Scope<'s>) -> Result<Operand> {
         if self.c.byte() == b'%' {
             return self.operand_val(scope).map(Operand::Val);
+        }
+        if let Some(b) = self.c.boolean() {
+            return Ok(Operand::Bool(b));
         }
         self.c.number().map(|n| Operand::Num(Box::new(n)))
     }
@@ -499,10 +537,13 @@ impl<'s> Parser<'s> {
             }
         }
         self.c.expect(b'{', "and the statements of the body")?;
+        self.marks.open(&self.c);
         self.bodies += 1;
         let results = self.statements(&mut scope, loc)?;
         self.bodies -= 1;
-        Ok(Attr::Fn(Arc::new(scope.b.finish(&results)?)))
+        let f = Arc::new(scope.b.finish(&results)?);
+        self.marks.made(&f);
+        Ok(Attr::Fn(f))
     }
 
     /// Gives a value its name in this scope.
@@ -553,6 +594,11 @@ impl<'s> Parser<'s> {
                 return Dim::sym(&name);
             }
         }
+    }
+
+    /// Numerics of what does not choose its own.
+    pub fn numerics(&self) -> Numerics {
+        self.over.or(self.head.unwrap_or_default().or(Numerics::TGRAPH))
     }
 
     /// Takes note of a directive.

@@ -4,6 +4,7 @@
 //! nothing needs by name; elsewhere it is `?a`. Bodies are written out; modules of the program, and bodies that stand
 //! in several places, are written by name.
 
+use super::comments::{Comments, Spoken};
 use super::names::written;
 use super::print_attr::attr;
 use super::shared::Shared;
@@ -19,8 +20,8 @@ use std::sync::Arc;
 
 /// The text of one function as a module. Bodies that stand in several places become modules before it.
 pub fn print_function(f: &Function) -> String {
-    let mut p = Printing::new(Shared::new(&[f], &[], [].into_iter()));
-    p.module(f);
+    let mut p = Printing::new(Shared::new(&[(f, true)], &[], [].into_iter()), None);
+    p.module(f, true);
     p.out
 }
 
@@ -42,29 +43,42 @@ pub fn print_type(ty: &Type) -> String {
 pub(super) struct Printing {
     shared: Shared,
     done: FxHashSet<*const Function>,
+    pub spoken: Spoken,
     pub out: String,
 }
 
 impl Printing {
-    pub fn new(shared: Shared) -> Printing {
-        Printing { shared, done: FxHashSet::default(), out: String::new() }
+    pub fn new(shared: Shared, comments: Option<Arc<Comments>>) -> Printing {
+        Printing { shared, done: FxHashSet::default(), spoken: Spoken::new(comments), out: String::new() }
+    }
+
+    /// An empty text of the same modules with other comments.
+    pub fn again(self, comments: Arc<Comments>) -> Printing {
+        Printing::new(self.shared, Some(comments))
     }
 
     /// A module, after those that it uses, unless it is there already.
-    pub fn module(&mut self, f: &Function) {
+    pub fn module(&mut self, f: &Function, public: bool) {
         if !self.done.insert(f) {
             return;
         }
         for m in self.shared.uses(f).to_vec() {
-            self.module(&m);
+            self.module(&m, self.shared.is_public(&m));
         }
         let open = anonymous(f, &self.shared);
-        let p = Printer { shared: &self.shared, open: &open };
+        let p = Printer { shared: &self.shared, open: &open, spoken: &self.spoken };
         let out = &mut self.out;
+        let name = self.shared.name(f).unwrap_or(&f.name);
         out.push_str(if out.is_empty() { "" } else { "\n" });
-        let _ = writeln!(out, "tgraph.module @{} {{", written(self.shared.name(f).unwrap_or(&f.name)));
+        let private = if public { "" } else { "private " };
+        p.spoken.above(out, name);
+        let _ = write!(out, "tgraph.module {private}@{} {{", written(name));
+        p.spoken.opened(out, f);
+        out.push('\n');
         p.statements(out, f, 1, true);
-        out.push_str("}\n");
+        out.push('}');
+        p.spoken.behind(out, name);
+        out.push('\n');
     }
 }
 
@@ -128,6 +142,7 @@ impl Seen<'_> {
 struct Printer<'a> {
     shared: &'a Shared,
     open: &'a FxHashSet<Sym>,
+    spoken: &'a Spoken,
 }
 
 impl Printer<'_> {
@@ -135,13 +150,19 @@ impl Printer<'_> {
     fn statements(&self, out: &mut String, f: &Function, depth: usize, module: bool) {
         let names = ValueNames::new(f);
         let params = if module { f.params() } else { &[] };
+        let comments = self.spoken.lines(f, || first_values(f, params));
+        let at_depth = |out: &mut String| indent(out, depth);
         let mut params = params.iter().peekable();
+        let mut line = 0;
         for e in f.eqns() {
             let first = e.results().next();
             while let Some(&&p) = params.peek().filter(|p| first.is_none_or(|r| ***p < r)) {
+                comments.above(out, line, &at_depth);
                 self.param(out, f, p, &names, depth);
-                params.next();
+                comments.end(out, line);
+                (line, _) = (line + 1, params.next());
             }
+            comments.above(out, line, &at_depth);
             indent(out, depth);
             for (i, r) in e.results().enumerate() {
                 out.push_str(if i > 0 { ", " } else { "" });
@@ -151,17 +172,23 @@ impl Printer<'_> {
             self.operation(out, &e.op, f.operands(e), &names, depth);
             let types: Vec<&Type> = e.results().map(|r| f.ty(r)).collect();
             self.types(out, &types);
-            out.push('\n');
+            comments.end(out, line);
+            line += 1;
         }
         for &p in params {
+            comments.above(out, line, &at_depth);
             self.param(out, f, p, &names, depth);
+            comments.end(out, line);
+            line += 1;
         }
+        comments.above(out, line, &at_depth);
         indent(out, depth);
         out.push_str("tgraph.return");
         self.values(out, f.results(), &names);
         let types: Vec<&Type> = f.results().iter().map(|&r| f.ty(r)).collect();
         self.types(out, &types);
-        out.push('\n');
+        comments.end(out, line);
+        comments.close(out, &at_depth);
     }
 
     fn param(&self, out: &mut String, f: &Function, p: Val, names: &ValueNames<'_>, depth: usize) {
@@ -169,7 +196,6 @@ impl Printer<'_> {
         names.write(out, p);
         out.push_str(" = tgraph.arg : ");
         self.ty(out, f.ty(p));
-        out.push('\n');
     }
 
     fn values(&self, out: &mut String, x: &[Val], names: &ValueNames<'_>) {
@@ -246,11 +272,28 @@ impl Printer<'_> {
             out.push_str(": ");
             self.ty(out, f.ty(p));
         }
-        out.push_str(") {\n");
+        out.push_str(") {");
+        self.spoken.opened(out, f);
+        out.push('\n');
         self.statements(out, f, depth + 1, false);
         indent(out, depth);
         out.push('}');
     }
+}
+
+/// The first value of each line of a module or a body, in the order of the lines.
+fn first_values(f: &Function, params: &[Val]) -> Vec<u32> {
+    let mut params = params.iter().map(|p| p.index() as u32).peekable();
+    let mut out = Vec::with_capacity(params.len() + f.eqns().len());
+    for e in f.eqns() {
+        let first = e.results().next().map(|r| r.index() as u32);
+        while let Some(p) = params.next_if(|&p| first.is_none_or(|r| p < r)) {
+            out.push(p);
+        }
+        out.push(first.unwrap_or_else(|| out.last().copied().unwrap_or(0)));
+    }
+    out.extend(params);
+    out
 }
 
 /// Whether an attribute is a body, or a list of them.

@@ -74,7 +74,7 @@ fn dim(out: &mut String, d: &Dim) {
 fn is_word(s: &str) -> bool {
     matches!(s, "true" | "false" | "inf" | "nan" | "dense" | "complex")
         || DType::parse(s).is_some()
-        || s.starts_with(|c: char| c.is_ascii_digit())
+        || !s.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '$')
 }
 
 fn array(out: &mut String, a: &Array) {

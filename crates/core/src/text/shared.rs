@@ -11,6 +11,8 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(super) struct Shared {
     names: FxHashMap<*const Function, String>,
+    /// Modules that are for others.
+    public: FxHashSet<*const Function>,
     /// Bodies, whose symbols are those around them: all of them are printed by name.
     bodies: FxHashSet<*const Function>,
     /// Modules that directives make.
@@ -20,21 +22,27 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// For a program of these modules. Those of `made` are there without being printed; `taken` are other names.
-    pub fn new<'a>(modules: &[&Function], made: &[&Arc<Function>], taken: impl Iterator<Item = &'a str>) -> Shared {
+    /// For a program of these modules, with whether each is public. Those of `made` are there without being printed;
+    /// `taken` are other names.
+    pub fn new<'a>(
+        modules: &[(&Function, bool)],
+        made: &[&Arc<Function>],
+        taken: impl Iterator<Item = &'a str>,
+    ) -> Shared {
         let mut out = Shared::default();
         for m in made {
             out.names.insert(Arc::as_ptr(m), m.name.to_string());
             out.made.insert(Arc::as_ptr(m));
         }
         let mut taken: FxHashSet<String> = taken.map(str::to_owned).collect();
-        for &m in modules {
+        for &(m, public) in modules {
+            out.public.extend(public.then_some(std::ptr::from_ref(m)));
             out.names.insert(m, m.name.to_string());
             taken.insert(m.name.to_string());
         }
         let mut count: FxHashMap<*const Function, u32> = FxHashMap::default();
         let mut order = Vec::new();
-        for m in modules {
+        for (m, _) in modules {
             out.count(m, &mut count, &mut order);
         }
         for f in &order {
@@ -47,7 +55,7 @@ impl Shared {
                 out.names.insert(key, name);
             }
         }
-        for m in modules {
+        for (m, _) in modules {
             out.find_uses(m);
         }
         for f in &order {
@@ -100,6 +108,11 @@ impl Shared {
     /// The name that a function is printed by, if it is.
     pub fn name(&self, f: &Function) -> Option<&str> {
         self.names.get(&std::ptr::from_ref(f)).map(String::as_str)
+    }
+
+    /// Whether it is for others.
+    pub fn is_public(&self, f: &Function) -> bool {
+        self.public.contains(&std::ptr::from_ref(f))
     }
 
     /// Whether it stands somewhere as a body, not only as a callee.

@@ -139,7 +139,8 @@ impl Parser<'_> {
         let mut product = self.atom()?;
         while self.c.eat(b'*') {
             let next = self.atom()?;
-            self.small(product.len() * next.len(), product.degree() + next.degree())?;
+            // A product of long sums stays one.
+            self.small(product.len().max(next.len()), product.degree() + next.degree())?;
             product = product.times(&next);
         }
         Ok(product)

@@ -56,6 +56,22 @@ fn check_wrt(f: &Function, wrt: Wrt<'_>) -> Result<()> {
     Ok(())
 }
 
+/// An error if every result is an integer or a boolean: there is nothing to differentiate then.
+fn check_some_tangent(what: &str, f: &Function, wrt: Wrt<'_>) -> Result<()> {
+    let types = if wrt.is_empty() { Vec::new() } else { f.result_types() };
+    if let (Some(t), false) = (types.first(), types.iter().any(|t| t.dtype.has_tangent())) {
+        let (all, verb) = if types.len() > 1 { ("all results", "are") } else { ("the result", "is") };
+        let dtype = t.dtype;
+        bail!(
+            IntegerOutput,
+            "{what} of `{}` needs a float among the results, {all} {verb} of {dtype}: integers and booleans have no \
+             tangent. Convert before, or return a float.",
+            f.name
+        );
+    }
+    Ok(())
+}
+
 /// Fresh names for derived arguments, readable: the prefix and the name or position of what they belong to.
 struct Names<'f> {
     f: &'f Function,
@@ -105,6 +121,7 @@ pub fn jvp(ad: &AdContext, f: &Function, wrt: Wrt<'_>) -> Result<Function> {
 /// As [`jvp`], with the results or (if not `primal`) the tangents alone, and where the values of `f` went.
 pub fn jvp_derived(ad: &AdContext, f: &Function, wrt: Wrt<'_>, primal: bool) -> Result<Derived> {
     check_wrt(f, wrt)?;
+    check_some_tangent("jvp", f, wrt)?;
     let b = Builder::deriving(&format!("{}_jvp", f.name), &ad.session(), &[f]);
     let cx: &dyn Emit = &b;
     let args = params_of(&b, f);
@@ -129,7 +146,8 @@ pub fn jvp_derived(ad: &AdContext, f: &Function, wrt: Wrt<'_>, primal: bool) -> 
         // What cannot be run forward is no matter where nobody needs it.
         let keep: Vec<Val> = wrt.iter().filter_map(|v| map[v.index()]).collect();
         let (live, moved) = dce_keeping(&g, &keep);
-        map.iter_mut().for_each(|v| *v = v.map(|v| moved[v.index()]));
+        // A value that was removed is nowhere.
+        map.iter_mut().for_each(|v| *v = v.map(|v| moved[v.index()]).filter(|&v| v != Val::POISON));
         g = session.legalize(&live)?;
     }
     Ok(Derived { f: g, map })
@@ -172,6 +190,7 @@ pub fn vjp_derived(
     suffix: &str,
 ) -> Result<Derived> {
     check_wrt(f, wrt)?;
+    check_some_tangent(suffix, f, wrt)?;
     let b = Builder::deriving(&format!("{}_{suffix}", f.name), &ad.session(), &[f]);
     let cx: &dyn Emit = &b;
     let args = params_of(&b, f);
@@ -339,6 +358,7 @@ pub fn linear_transpose(ad: &AdContext, f: &Function) -> Result<Function> {
 /// arrays of shape `result.shape + wrt.shape`.
 pub fn jacobian(ad: &AdContext, f: &Function, wrt: Wrt<'_>, direction: Direction) -> Result<Function> {
     check_wrt(f, wrt)?;
+    check_some_tangent("jacobian", f, wrt)?;
     let outs: Vec<Type> = f.result_types().into_iter().filter(|t| t.dtype.has_tangent()).collect();
     let ins: Vec<Type> = wrt.iter().map(|&v| f.ty(v).clone()).collect();
     if let Some(t) = outs.iter().chain(&ins).find(|t| t.dtype.is_complex()) {

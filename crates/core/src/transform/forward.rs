@@ -4,6 +4,7 @@
 //! forward at once, one loop over values and tangents does both. Operations with bodies say how
 //! ([`Primitive::jvp`](crate::Primitive::jvp)); all others go through `linearize`, equation by equation.
 
+use super::kinks::{self, OneSide, Twins};
 use super::linear::{Lin, LinearProgram, Lv};
 use super::linearize::{check, decorate, replay};
 use super::session::{FnKey, Session};
@@ -13,6 +14,7 @@ use crate::graph::{Builder, Eqn, Function, Rename};
 use crate::ops::Op;
 use crate::primitive::{Jvp, Val};
 use crate::rewrite::{cancelling, dce};
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -61,20 +63,33 @@ pub(super) fn forward_into(
     }
     let fixed = cancelling(f, &needed, |v| reached[v.index()]);
     let mut rename = Rename::default();
-    for e in f.eqns().iter().filter(|e| e.results().any(|r| needed[r.index()])) {
+    let sided = kinks::sided(f, &session, &|v| reached[v.index()]);
+    let (one_side, mut twins) = (OneSide::new(cx), Twins::of(f));
+    for (i, e) in f.eqns().iter().enumerate().filter(|(_, e)| e.results().any(|r| needed[r.index()])) {
         let x: Vec<Val> = f.operands(e).iter().map(|v| map[v.index()].expect("operands precede")).collect();
         let t: Vec<Option<Val>> = f.operands(e).iter().map(|v| tangents[v.index()]).collect();
         cx.set_loc(e.loc);
         let op = rename.op(cx, &e.op);
-        if t.iter().all(Option::is_none) {
-            for (r, y) in e.results().zip(cx.emit(op.into_owned(), &x)) {
+        let twin = twins.differ(&e.op, f.operands(e));
+        if twin || t.iter().all(Option::is_none) {
+            for (r, y) in e.results().zip(cx.emit(op.clone().into_owned(), &x)) {
                 map[r.index()] = Some(y);
             }
-        } else {
-            let step = step(cx, &session, f, e, &op, &x, &t);
+        }
+        let xs: Vec<Val> = f.operands(e).iter().zip(&x).map(|(&v, &x)| twins.get(v).unwrap_or(x)).collect();
+        if twin {
+            let y = session.write_on_one_side(cx, &op, &xs)?;
+            e.results().zip(y).for_each(|(r, y)| twins.set(r, y));
+        }
+        if t.iter().any(Option::is_some) {
+            let cx: &dyn Emit = if sided[i] { &one_side } else { cx };
+            let op = if sided[i] { Cow::Owned(session.bodies_on_one_side(&op)?) } else { op };
+            let step = step(cx, cx.session(), f, e, &op, &xs, &t);
             let (y, dy) = step.map_err(|err| decorate(err, f, e.loc, &reached, e, "jvp"))?;
             for ((r, y), dy) in e.results().zip(y).zip(dy) {
-                map[r.index()] = Some(y);
+                if !twin {
+                    map[r.index()] = Some(y);
+                }
                 tangents[r.index()] = dy.filter(|_| f.ty(r).dtype.has_tangent());
             }
         }
@@ -83,6 +98,9 @@ pub(super) fn forward_into(
             if tangents[r.index()].is_some() && fixed.contains(&r) {
                 tangents[r.index()] = None;
                 map[r.index()] = map[r.index()].map(|v| cx.stop_gradient(v));
+                if let Some(v) = twins.get(r) {
+                    twins.set(r, cx.stop_gradient(v));
+                }
             }
         }
     }
@@ -119,7 +137,7 @@ fn step(cx: &dyn Emit, session: &Session, f: &Function, e: &Eqn, op: &Op, x: &[V
 impl Session {
     /// A body in forward mode, in the parameters marked active.
     pub fn jvp_region(&self, f: &Arc<Function>, active: &[bool]) -> Result<Arc<RegionJvp>> {
-        let key = (FnKey(f.clone()), active.to_vec());
+        let key = (FnKey(f.clone()), active.to_vec(), self.is_one_sided());
         if let Some(r) = self.memo(|m| m.forward.get(&key).cloned()) {
             return Ok(r);
         }

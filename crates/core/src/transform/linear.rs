@@ -74,7 +74,7 @@ impl LinEqn {
 }
 
 /// A linear program over ordinary values of one function under construction.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct LinearProgram {
     types: Vec<Type>,
     eqns: Vec<LinEqn>,
@@ -97,6 +97,10 @@ impl LinearProgram {
         &self.eqns
     }
 
+    pub(super) fn eqns_mut(&mut self) -> &mut [LinEqn] {
+        &mut self.eqns
+    }
+
     /// Number of linear values.
     pub fn len(&self) -> usize {
         self.types.len()
@@ -105,6 +109,16 @@ impl LinearProgram {
     /// No values.
     pub fn is_empty(&self) -> bool {
         self.types.is_empty()
+    }
+
+    /// The program for any emitter that holds its ordinary values at the same positions.
+    pub fn for_any_emitter(mut self) -> LinearProgram {
+        for x in self.eqns.iter_mut().flat_map(|e| &mut e.operands) {
+            if let Operand::R(v) = x {
+                *v = v.of_any();
+            }
+        }
+        self
     }
 }
 
@@ -153,7 +167,10 @@ impl<'a> Lin<'a> {
     }
 
     fn try_apply(&self, op: Op, operands: &[Operand]) -> Option<SmallVec<[Lv; 2]>> {
-        let poison = |o: &Operand| matches!(o, Operand::R(Val::POISON) | Operand::L(Lv::POISON));
+        let poison = |o: &Operand| match o {
+            Operand::R(v) => *v == Val::POISON,
+            Operand::L(l) => *l == Lv::POISON,
+        };
         if operands.iter().any(poison) {
             return None;
         }

@@ -6,6 +6,7 @@
 //! Only equations between `wrt` and the wanted results are looked at; the rest is copied as it is. A shift that cancels
 //! ([`cancelling`]) is held fixed.
 
+use super::kinks::{self, OneSide, Twins};
 use super::linear::{Lin, LinearProgram, Lv, Operand};
 use crate::emit::Emit;
 use crate::error::{Code, Error, Result};
@@ -13,6 +14,7 @@ use crate::graph::{Def, Function, Rename};
 use crate::primitive::Val;
 use crate::rewrite::cancelling;
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::cell::RefCell;
 
 /// What [`linearize_into`] made.
@@ -55,7 +57,11 @@ pub fn linearize_into(
     let mut rename = Rename::default();
     let mut x = SmallVec::<[Val; 8]>::new();
     let mut t = SmallVec::<[Option<Lv>; 8]>::new();
-    for e in f.eqns() {
+    let session = cx.session().clone();
+    let sided = kinks::sided(f, &session, &|v| reached[v.index()]);
+    let (one_side, mut twins) = (OneSide::new(cx), Twins::of(f));
+    let lin_on_one_side = Lin::new(&one_side, program);
+    for (i, e) in f.eqns().iter().enumerate() {
         if !e.results().any(|r| needed[r.index()]) {
             continue;
         }
@@ -67,19 +73,31 @@ pub fn linearize_into(
         }
         cx.set_loc(e.loc);
         let op = rename.op(cx, &e.op);
-        if t.iter().all(Option::is_none) {
-            let y = cx.emit(op.into_owned(), &x);
-            for (r, y) in e.results().zip(y) {
+        let twin = twins.differ(&e.op, f.operands(e));
+        if twin || t.iter().all(Option::is_none) {
+            for (r, y) in e.results().zip(cx.emit(op.clone().into_owned(), &x)) {
                 map[r.index()] = Some(y);
             }
-        } else {
-            let session = cx.session().clone();
-            let (y, dy) = session
-                .linearize(&op, &lin, &x, &t)
+        }
+        for (x, v) in x.iter_mut().zip(f.operands(e)) {
+            *x = twins.get(*v).unwrap_or(*x);
+        }
+        if twin {
+            let y = session.write_on_one_side(cx, &op, &x)?;
+            e.results().zip(y).for_each(|(r, y)| twins.set(r, y));
+        }
+        if t.iter().any(Option::is_some) {
+            let lin = if sided[i] { &lin_on_one_side } else { &lin };
+            let op = if sided[i] { Cow::Owned(session.bodies_on_one_side(&op)?) } else { op };
+            let (y, dy) = lin
+                .session()
+                .linearize(&op, lin, &x, &t)
                 .map_err(|err| decorate(err, f, e.loc, &reached, e, "linearize"))?;
-            check(f, e, &y, &dy, cx, &lin)?;
+            check(f, e, &y, &dy, cx, lin)?;
             for ((r, y), dy) in e.results().zip(y).zip(dy) {
-                map[r.index()] = Some(y);
+                if !twin {
+                    map[r.index()] = Some(y);
+                }
                 tangents[r.index()] = dy.filter(|_| f.ty(r).dtype.has_tangent());
             }
         }
@@ -90,6 +108,9 @@ pub fn linearize_into(
             if tangents[r.index()].is_some() && fixed.contains(&r) {
                 tangents[r.index()] = None;
                 map[r.index()] = map[r.index()].map(|v| cx.stop_gradient(v));
+                if let Some(v) = twins.get(r) {
+                    twins.set(r, cx.stop_gradient(v));
+                }
             }
         }
     }

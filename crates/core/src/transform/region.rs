@@ -78,7 +78,7 @@ pub enum Saving {
 impl Session {
     /// Linearizes a body in the parameters marked active.
     pub fn linearize_region(&self, f: &Arc<Function>, active: &[bool], saving: Saving) -> Result<Arc<RegionLin>> {
-        let key = (FnKey(f.clone()), active.to_vec(), saving);
+        let key = (FnKey(f.clone()), active.to_vec(), saving, self.is_one_sided());
         if let Some(r) = self.memo(|m| m.linearized.get(&key).cloned()) {
             return Ok(r);
         }

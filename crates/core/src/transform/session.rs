@@ -16,12 +16,20 @@ use std::sync::{Arc, Mutex};
 /// Choices of arithmetic that a derivative is derived with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Numerics {
-    /// The adjoint of a division by zero is NaN, not what IEEE division gives.
+    /// A derivative that has a pole at the point is NaN there, as that of a division by zero, not what IEEE division gives;
+    /// zeros are strong.
     pub zero_division_nan: bool,
     /// Sums inside derivatives are compensated.
     pub stable: bool,
     /// Zero times anything is zero in derivatives, infinity and NaN included.
     pub strong_zero: bool,
+}
+
+impl Numerics {
+    /// Whether zero times anything is zero in derivatives: a cotangent that a guard made zero stays zero at a pole.
+    pub fn zeros_are_strong(&self) -> bool {
+        self.strong_zero || self.zero_division_nan
+    }
 }
 
 /// Rules for an operation that come from outside it. A method that returns `None` leaves the operation's own rule.
@@ -69,9 +77,26 @@ impl AdContext {
         AdContextBuilder::default()
     }
 
+    /// The same with more rules; one for an operation that has one replaces it.
+    pub fn with_rules(&self, rules: RuleSet) -> AdContext {
+        let mut all = (*self.rules).clone();
+        all.0.extend(rules.0);
+        AdContext { rules: Arc::new(all), numerics: self.numerics }
+    }
+
     /// A session for one transform.
     pub fn session(&self) -> Session {
-        Session(Arc::new(Inner { context: self.clone(), memo: Mutex::default() }))
+        self.session_with(usize::MAX)
+    }
+
+    /// A session for any number of transforms, one after another: it remembers a limited number of bodies.
+    pub fn session_of_many(&self) -> Session {
+        self.session_with(MANY)
+    }
+
+    fn session_with(&self, limit: usize) -> Session {
+        let inner = Inner { context: self.clone(), memo: Mutex::default(), limit };
+        Session { inner: Arc::new(inner), one_sided: false }
     }
 }
 
@@ -103,21 +128,37 @@ impl AdContextBuilder {
 
 /// One transform at work: the context, and transforms of bodies done so far, so that nesting stays linear.
 #[derive(Clone)]
-pub struct Session(Arc<Inner>);
+pub struct Session {
+    inner: Arc<Inner>,
+    one_sided: bool,
+}
 
 struct Inner {
     context: AdContext,
     memo: Mutex<Memo>,
+    /// More transforms of bodies than this are forgotten together.
+    limit: usize,
 }
+
+/// The limit of a session that serves many transforms.
+const MANY: usize = 64;
 
 #[derive(Default)]
 pub(super) struct Memo {
-    pub linearized: FxHashMap<(FnKey, Vec<bool>, Saving), Arc<RegionLin>>,
+    pub linearized: FxHashMap<(FnKey, Vec<bool>, Saving, bool), Arc<RegionLin>>,
     pub transposed: FxHashMap<(FnKey, Vec<bool>, Vec<bool>), Arc<RegionTranspose>>,
     pub batched: FxHashMap<(FnKey, Vec<bool>, Vec<bool>, Dim), Arc<RegionBatch>>,
-    pub forward: FxHashMap<(FnKey, Vec<bool>), Arc<RegionJvp>>,
+    pub forward: FxHashMap<(FnKey, Vec<bool>, bool), Arc<RegionJvp>>,
+    pub one_sided: FxHashMap<FnKey, Arc<Function>>,
     pub legal: FxHashMap<FnKey, Arc<Function>>,
     pub specialized: FxHashMap<(FnKey, Vec<(Sym, Dim)>), Arc<Function>>,
+}
+
+impl Memo {
+    fn len(&self) -> usize {
+        let derived = self.linearized.len() + self.transposed.len() + self.batched.len() + self.forward.len();
+        derived + self.one_sided.len() + self.legal.len() + self.specialized.len()
+    }
 }
 
 /// A function by identity; keeps it alive so that the address is not used again.
@@ -147,21 +188,45 @@ impl Default for Session {
 impl Session {
     /// The rules in force.
     pub fn context(&self) -> &AdContext {
-        &self.0.context
+        &self.inner.context
+    }
+
+    /// The same session for what is a derivative already: kinks are differentiated on one side.
+    pub fn on_one_side(&self) -> Session {
+        Session { one_sided: true, ..self.clone() }
+    }
+
+    /// Whether kinks are differentiated on one side, not by the mean of both: what is differentiated is a derivative
+    /// already.
+    pub fn is_one_sided(&self) -> bool {
+        self.one_sided
     }
 
     /// Arithmetic of the derivatives.
     pub fn numerics(&self) -> Numerics {
-        self.0.context.numerics
+        self.inner.context.numerics
     }
 
     pub(super) fn memo<T>(&self, f: impl FnOnce(&mut Memo) -> T) -> T {
-        f(&mut self.0.memo.lock().unwrap_or_else(|e| e.into_inner()))
+        let (y, full) = {
+            let mut memo = self.inner.memo.lock().unwrap_or_else(|e| e.into_inner());
+            let y = f(&mut memo);
+            (y, (memo.len() > self.inner.limit).then(|| std::mem::take(&mut *memo)))
+        };
+        // Operations of others go when nothing is locked.
+        drop(full);
+        y
+    }
+
+    /// Forgets the transforms of bodies that were done so far.
+    pub fn forget(&self) {
+        let old = self.memo(std::mem::take);
+        drop(old);
     }
 
     fn rule(&self, op: &Op) -> Option<&Arc<dyn Rule>> {
         // The common case is no added rules at all: no name is hashed then.
-        if self.0.context.rules.0.is_empty() { None } else { self.0.context.rules.0.get(op.name()) }
+        if self.inner.context.rules.0.is_empty() { None } else { self.inner.context.rules.0.get(op.name()) }
     }
 
     /// Linearizes one operation by the rule in force.

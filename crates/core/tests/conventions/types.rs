@@ -27,10 +27,14 @@ fn l55_l56_integers_and_booleans_as_outputs() {
     for d in [DType::I64, DType::Bool] {
         let f = build([f64s(&[])], |cx, [x]| vec![cx.convert(x, d)]);
         assert_eq!(grad(&ad(), &f, f.params()).unwrap_err().code(), Code::IntegerOutput);
-        // In vjp the integer result has no cotangent argument, and the gradient is zero.
+        // Where nothing has a tangent there is nothing to derive, in no mode.
+        assert_eq!(vjp(&ad(), &f, f.params()).unwrap_err().code(), Code::IntegerOutput);
+        assert_eq!(jvp(&ad(), &f, f.params()).unwrap_err().code(), Code::IntegerOutput);
+        // Beside a float the integer result has no cotangent argument, and adds nothing to the gradient.
+        let f = build([f64s(&[])], |cx, [x]| vec![cx.convert(x, d), cx.mul(x, x)]);
         let g = vjp(&ad(), &f, f.params()).unwrap();
-        assert_eq!(g.params().len(), 1);
-        same(&flat(run(&g, &at([2.5]))), &[0.0]);
+        assert_eq!(g.params().len(), 2);
+        same(&flat(run(&g, &at([2.5, 1.0]))), &[5.0]);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Running reductions and the linear recurrence they are differentiated through.
 
 use crate::support::{check, gradient, noise, pull, value, vector};
-use cotangent_core::ops::{Cumulative, LinearRecurrence, Running};
+use cotangent_core::ops::{Cumulative, Factors, LinearRecurrence, Running};
 use cotangent_core::{Array, Emit, Val};
 use std::slice::from_ref;
 
@@ -92,7 +92,7 @@ fn derivatives_to_second_order() {
 fn recurrence_values_and_derivatives() {
     let (a, b) = (vector(&[9.0, 2.0, 3.0]), vector(&[1.0, 10.0, 100.0]));
     let run = |reverse, exclusive| {
-        let of = LinearRecurrence { axis: 0, reverse, exclusive };
+        let of = LinearRecurrence { axis: 0, reverse, exclusive, factors: Factors::Any };
         value(&[a.clone(), b.clone()], |cx, v| cx.linear_recurrence(v[0], v[1], of)).to_f64()
     };
     assert_eq!(run(false, false), [1.0, 12.0, 136.0]);
@@ -100,7 +100,7 @@ fn recurrence_values_and_derivatives() {
     assert_eq!(run(true, false), [9.0 * 210.0 + 1.0, 210.0, 100.0]);
     let (a, b) = (Array::from_vec([3, 2], noise(6, 1)).unwrap(), Array::from_vec([3, 2], noise(6, 2)).unwrap());
     for (reverse, exclusive) in [(false, false), (false, true), (true, false), (true, true)] {
-        let of = LinearRecurrence { axis: 0, reverse, exclusive };
+        let of = LinearRecurrence { axis: 0, reverse, exclusive, factors: Factors::Any };
         check(&[a.clone(), b.clone()], |cx, v| cx.linear_recurrence(v[0], v[1], of));
     }
 }

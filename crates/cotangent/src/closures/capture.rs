@@ -4,9 +4,10 @@
 //! operands, and a transform of the closure is linear in the size of the closure, not of what its captures come from.
 
 use super::tree::{Returns, Tree, leaves, owned};
-use crate::traced::{Trace, fresh_id, record_in};
+use crate::traced::{Orders, Trace, fresh_id, record_in};
 use crate::{Emit, Function, Loc, Result, TracedTensor, Type, Val};
-use cotangent_core::transform::{AdContext, Session};
+use cotangent_core::transform::{AdContext, Numerics, RuleSet, Session};
+use std::cell::RefCell;
 
 /// A closure that was called once on placeholders.
 pub(super) struct Closed<B> {
@@ -49,6 +50,11 @@ impl<B: Tree> Closed<B> {
         Ok((trace.function, captures))
     }
 
+    /// In which order its results are listed, for those of its arguments and then of what it captured.
+    pub fn orders(&self, captures: &[TracedTensor]) -> Orders {
+        Orders::of(&leaves(&self.out), &[&self.inputs, captures].concat())
+    }
+
     /// The tensors it captured.
     pub fn captures(&self) -> Result<Vec<TracedTensor>> {
         Ok(self.function()?.1)
@@ -74,7 +80,7 @@ pub(super) fn types<T: Tree>(t: &T) -> Result<Vec<Type>> {
     leaves(t).into_iter().map(TracedTensor::ty).collect()
 }
 
-/// Writes with the rules of the default context.
+/// Writes with the rules in force.
 pub(super) fn write(
     loc: Loc,
     x: &[TracedTensor],
@@ -83,8 +89,75 @@ pub(super) fn write(
     record_in(session(), loc, &x.iter().collect::<Vec<_>>(), f)
 }
 
+thread_local! {
+    /// The context that transforms of closures use here: [`with_rules`], [`with_numerics`].
+    static CONTEXT: RefCell<AdContext> = RefCell::default();
+}
+
+/// Puts back the context that was there before, also when the scope panics.
+struct Restored(Option<AdContext>);
+
+impl Drop for Restored {
+    fn drop(&mut self) {
+        if let Some(old) = self.0.take() {
+            CONTEXT.set(old);
+        }
+    }
+}
+
+fn scoped<T>(context: AdContext, f: impl FnOnce() -> T) -> T {
+    let _restored = Restored(Some(CONTEXT.replace(context)));
+    f()
+}
+
+/// Calls `f`, in which transforms of closures use these rules too, before those of the operations. A transform happens when
+/// the closure that it returns is called: call that inside.
+///
+/// ```
+/// use cotangent::transform::{Lin, Lv, Rule, RuleSet};
+/// use cotangent::{Op, Result, TracedTensor, Val, closures::{grad, with_rules}, primitive::Linearized};
+/// /// A derivative of the sine that is cut off.
+/// struct Gentle;
+/// impl Rule for Gentle {
+///     fn linearize(&self, op: &Op, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Option<Result<Linearized>> {
+///         let (y, half) = (cx.op(op.clone(), x), cx.full_like(x[0], 0.5));
+///         Some(Ok(cx.one(y, t[0].map(|t| cx.scale(half, t)))))
+///     }
+/// }
+/// let d = || grad(|x: TracedTensor| x.sin())(TracedTensor::scalar(0.0))?.to_tensor()?.item::<f64>();
+/// assert_eq!(with_rules(RuleSet::default().with("sin", Gentle), d)?, 0.5);
+/// assert_eq!(d()?, 1.0);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+pub fn with_rules<T>(rules: RuleSet, f: impl FnOnce() -> T) -> T {
+    scoped(CONTEXT.with_borrow(|c| c.with_rules(rules)), f)
+}
+
+/// Calls `f`, in which transforms of closures use this arithmetic. A transform happens when the closure that it returns is
+/// called: call that inside.
+///
+/// ```
+/// use cotangent::{TracedTensor, closures::{grad, with_numerics}, transform::Numerics};
+/// // The root of 0 is not chosen, but its derivative is infinite.
+/// let f = |x: TracedTensor| x.gt(&x.full_like(0.0)).select(&x.sqrt(), &(&x * 0.0));
+/// let d = || grad(f)(TracedTensor::scalar(0.0))?.to_tensor()?.item::<f64>();
+/// assert!(d()?.is_nan());
+/// assert_eq!(with_numerics(Numerics { strong_zero: true, ..Numerics::default() }, d)?, 0.0);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+pub fn with_numerics<T>(numerics: Numerics, f: impl FnOnce() -> T) -> T {
+    let mut context = CONTEXT.with_borrow(AdContext::clone);
+    context.numerics = numerics;
+    scoped(context, f)
+}
+
 pub(super) fn session() -> Session {
-    AdContext::default().session()
+    CONTEXT.with_borrow(AdContext::session)
+}
+
+/// Derivatives, each listed as the tensor that it was taken by or of.
+pub(super) fn listed_as(y: Vec<TracedTensor>, of: &[&TracedTensor]) -> Vec<TracedTensor> {
+    y.into_iter().zip(of).map(|(y, of)| y.listed_as(of, &[])).collect()
 }
 
 /// `f` of all leaves of these trees, then of the captures.

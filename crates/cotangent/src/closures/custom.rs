@@ -3,7 +3,9 @@
 use super::capture::{Closed, types, union, write};
 use super::tree::{Returns, Tree, leaves, owned, structure};
 use crate::traced::here;
-use crate::{Code, Error, Loc, Result, Type, Val};
+use crate::{Array, Code, Dim, Emit, Env, Error, Function, Loc, Op, Primitive, Result, Type, Val};
+use cotangent_core::primitive::{Arg, Batched, Cost, Linearized};
+use cotangent_core::transform::{self as core, AdContext, Lin, Lv};
 
 fn same_structure(loc: Loc, what: &str, got: String, want: String) -> Result<()> {
     if got != want {
@@ -12,13 +14,116 @@ fn same_structure(loc: Loc, what: &str, got: String, want: String) -> Result<()>
     Ok(())
 }
 
+/// The derivative of a closure by what it captured, beside the one that a rule gives for its arguments.
+struct Captured {
+    /// Parameters of the closure, then a tangent per capture that has one, or a cotangent per result that has one.
+    by: Option<Function>,
+    /// Which captures have a tangent.
+    has: Vec<bool>,
+    /// Why there is no derivative where there should be one: said when somebody differentiates by a capture.
+    failed: Option<Error>,
+}
+
+impl Captured {
+    fn of(
+        body: &Function,
+        captures: usize,
+        derive: impl FnOnce(&AdContext, &Function, &[Val]) -> Result<Function>,
+    ) -> Captured {
+        let first = &body.params()[..captures];
+        let has: Vec<bool> = first.iter().map(|&p| body.ty(p).dtype.has_tangent()).collect();
+        let moves: Vec<Val> = first.iter().zip(&has).filter(|(_, h)| **h).map(|(&p, _)| p).collect();
+        if moves.is_empty() || !body.result_types().iter().any(|t| t.dtype.has_tangent()) {
+            return Captured { by: None, has, failed: None };
+        }
+        match derive(super::capture::session().context(), body, &moves) {
+            Ok(f) => Captured { by: Some(f), has, failed: None },
+            Err(e) => Captured { by: None, has, failed: Some(e) },
+        }
+    }
+
+    /// The captures as operands of the operation.
+    fn operands(&self, cx: &dyn Emit, captures: &[Val]) -> Vec<Val> {
+        let Some(e) = &self.failed else { return captures.to_vec() };
+        let one = |(&c, &has): (&Val, &bool)| match has {
+            true => cx.op(Op::extension(Fixed { why: e.to_string() }), &[c]),
+            false => c,
+        };
+        captures.iter().zip(&self.has).map(one).collect()
+    }
+
+    /// Those of these values, one per capture, that belong to captures with a tangent.
+    fn some<T: Copy>(&self, all: &[Option<T>]) -> Vec<T> {
+        all.iter().zip(&self.has).filter(|(_, h)| **h).filter_map(|(t, _)| *t).collect()
+    }
+
+    /// One per capture, from those that have a tangent.
+    fn spread(&self, some: Vec<Val>) -> Vec<Option<Val>> {
+        let mut some = some.into_iter();
+        self.has.iter().map(|&h| if h { some.next() } else { None }).collect()
+    }
+}
+
+/// A captured value that the closure has no derivative by: nothing but that.
+#[derive(Debug)]
+struct Fixed {
+    why: String,
+}
+
+impl Fixed {
+    fn error(&self) -> Error {
+        let text = format!(
+            "a closure with a derivative of its own captures this value, and has no derivative by it: {}. Make it an \
+             argument, or stop_gradient it",
+            self.why
+        );
+        Error::new(Code::NoRule, text)
+    }
+}
+
+impl Primitive for Fixed {
+    fn name(&self) -> &str {
+        "captured"
+    }
+
+    fn key(&self) -> Option<String> {
+        Some(self.why.clone())
+    }
+
+    fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
+        Ok(x.to_vec())
+    }
+
+    fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
+        Ok(x.to_vec())
+    }
+
+    fn linearize(&self, _: &Lin<'_>, _: &[Val], _: &[Option<Lv>]) -> Result<Linearized> {
+        Err(self.error())
+    }
+
+    fn transpose(&self, _: &dyn Emit, _: &[Arg], _: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
+        Err(self.error())
+    }
+
+    fn batch(&self, cx: &dyn Emit, _: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
+        let val = cx.op(Op::extension(Fixed { why: self.why.clone() }), &[x[0].val]);
+        Ok(vec![Batched { val, mapped: x[0].mapped }])
+    }
+
+    fn cost(&self, _: &[Type], _: &[Type]) -> Cost {
+        Cost::default()
+    }
+}
+
 /// A value per entry of `has`, taken from `some` or zero.
-fn full(cx: &dyn crate::Emit, some: &[Option<Val>], types: &[Type]) -> Vec<Val> {
+fn full(cx: &dyn Emit, some: &[Option<Val>], types: &[Type]) -> Vec<Val> {
     some.iter().zip(types).map(|(v, t)| v.unwrap_or_else(|| cx.zeros(t))).collect()
 }
 
 /// `f` with the derivative `rule(x, dx)`, which returns what `f` does and its tangent. It must be linear in `dx`.
-/// Tensors that `f` and the rule captured count as constants here.
+/// The rule is for the argument alone: by tensors that `f` captured the derivative is that of `f` itself, and an error if
+/// it has none.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{custom_jvp, grad}};
@@ -46,15 +151,24 @@ pub fn custom_jvp<A: Tree, B: Tree, R: Returns<Out = B>, S: Returns<Out = (B, B)
         let captures = union(&[closed.captures()?, ruled.captures()?]);
         let (body, rule) = (closed.after(&captures)?, ruled.after(&captures)?);
         let nc = captures.len();
+        let captured = Captured::of(&body, nc, core::jvp);
+        let of_results = body.result_types();
         let args = [captures, owned(&like.1)].concat();
         let y = write(loc, &args, |cx, x| {
             cx.custom_jvp(
-                x,
+                &[&captured.operands(cx, &x[..nc])[..], &x[nc..]].concat(),
                 |cx, x| cx.inline(&body, x),
                 |cx, x, _, t| {
-                    let t = full(cx, &t[nc..], &of);
-                    let y = cx.inline(&rule, &[x, &t].concat());
-                    y[outs..].iter().map(|v| Some(*v)).collect()
+                    let dx = full(cx, &t[nc..], &of);
+                    let y = cx.inline(&rule, &[x, &dx].concat());
+                    let Some(by) = &captured.by else { return y[outs..].iter().map(|v| Some(*v)).collect() };
+                    let moved = cx.inline(by, &[x, &captured.some(&t[..nc])].concat());
+                    let mut moved = moved[outs..].iter();
+                    let mut with = |(&v, t): (&Val, &Type)| match t.dtype.has_tangent() {
+                        true => moved.next().map(|&m| cx.add(v, m)),
+                        false => None,
+                    };
+                    y[outs..].iter().zip(&of_results).map(&mut with).collect()
                 },
             )
         })?;
@@ -63,8 +177,8 @@ pub fn custom_jvp<A: Tree, B: Tree, R: Returns<Out = B>, S: Returns<Out = (B, B)
 }
 
 /// `f` with a reverse derivative: `fwd(x)` returns what `f` does and residuals, `bwd(residuals, ct)` the cotangent of
-/// `x`. Run forward, the derivative is `bwd` transposed, which must then be linear. Tensors that the closures captured
-/// count as constants here.
+/// `x`. Run forward, the derivative is `bwd` transposed, which must then be linear. These rules are for the argument alone:
+/// by tensors that `f` captured the derivative is that of `f` itself, and an error if it has none.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{custom_vjp, grad}};
@@ -108,21 +222,28 @@ where
         let captures = union(&[closed.captures()?, forward.captures()?, back.captures()?]);
         let (body, fwd, bwd) = (closed.after(&captures)?, forward.after(&captures)?, back.after(&captures)?);
         let (nc, n) = (captures.len(), outs.len());
+        let captured = Captured::of(&body, nc, core::vjp);
+        // What the derivative by captures is taken at is saved beside the residuals, if there is one.
+        let at = if captured.by.is_some() { body.params().len() } else { nc };
         let args = [captures, owned(&x)].concat();
         let y = write(loc, &args, |cx, x| {
             cx.custom_vjp(
-                x,
+                &[&captured.operands(cx, &x[..nc])[..], &x[nc..]].concat(),
                 |cx, x| cx.inline(&body, x),
                 |cx, x| {
                     let mut y = cx.inline(&fwd, x);
-                    let mut r = x[..nc].to_vec();
+                    let mut r = x[..at].to_vec();
                     r.extend(y.split_off(n));
                     (y, r)
                 },
                 |cx, r, ct| {
+                    let some: Vec<Val> =
+                        ct.iter().zip(&outs).filter(|(_, t)| t.dtype.has_tangent()).filter_map(|(c, _)| *c).collect();
                     let ct = full(cx, ct, &outs);
-                    let back = cx.inline(&bwd, &[r, &ct].concat());
-                    std::iter::repeat_n(None, nc).chain(back.into_iter().map(Some)).collect()
+                    let back = cx.inline(&bwd, &[&r[..nc], &r[at..], &ct].concat());
+                    let by = captured.by.as_ref().map(|f| cx.inline(f, &[&r[..at], &some].concat()));
+                    let first = captured.spread(by.unwrap_or_default());
+                    first.into_iter().chain(back.into_iter().map(Some)).collect()
                 },
             )
         })?;

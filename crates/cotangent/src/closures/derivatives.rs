@@ -1,14 +1,14 @@
 //! `grad`, `value_and_grad`, `vjp`, `jvp`, `jacobian`, `hessian`, `hvp`, `vmap` of closures.
 
-use super::capture::{Closed, inline, session, types, with, write};
-use super::tree::{Returns, Tree, leaves, owned, structure};
+use super::capture::{Closed, inline, listed_as, session, types, with, write};
+use super::tree::{Nest, Returns, Tree, leaves, owned, structure};
 use crate::traced::here;
 use crate::{Code, Dim, Error, Function, Loc, Result, TracedTensor, Type, Val, bail};
 use cotangent_core::transform as core;
 use cotangent_core::transform::{AdContext, Direction};
 
 fn ad() -> AdContext {
-    AdContext::default()
+    session().context().clone()
 }
 
 /// A function derived from a closure at the types of `x`, by all leaves of `x`; and the captures.
@@ -44,7 +44,7 @@ pub fn grad<A: Tree, R: Returns<Out = TracedTensor>>(f: impl Fn(A) -> R) -> impl
     move |x| {
         let (g, captures) = derived(loc, &f, &x, |f, wrt| core::grad(&ad(), f, wrt))?;
         let y = inline(loc, &g, &with(&x, &captures))?;
-        Ok(x.rebuild(&mut y.into_iter()))
+        Ok(x.rebuild(&mut listed_as(y, &leaves(&x)).into_iter()))
     }
 }
 
@@ -63,9 +63,9 @@ pub fn value_and_grad<A: Tree, R: Returns<Out = TracedTensor>>(
     let loc = here();
     move |x| {
         let (g, captures) = derived(loc, &f, &x, |f, wrt| core::value_and_grad(&ad(), f, wrt))?;
-        let mut y = inline(loc, &g, &with(&x, &captures))?.into_iter();
-        let value = y.next().expect("the value comes first");
-        Ok((value, x.rebuild(&mut y)))
+        let mut y = inline(loc, &g, &with(&x, &captures))?;
+        let value = y.remove(0);
+        Ok((value, x.rebuild(&mut listed_as(y, &leaves(&x)).into_iter())))
     }
 }
 
@@ -124,6 +124,7 @@ pub fn jvp<A: Tree, R: Returns>(f: impl Fn(A) -> R, x: A, t: A) -> Result<(R::Ou
     args.extend(moving(&t, &types(&x)?));
     let mut y = inline(loc, &d, &args)?;
     let dy = spread(loc, y.split_off(f.results().len()), &f.result_types())?;
+    let dy = listed_as(dy, &y.iter().collect::<Vec<_>>());
     Ok((closed.out.rebuild(&mut y.into_iter()), closed.out.rebuild(&mut dy.into_iter())))
 }
 
@@ -153,7 +154,7 @@ pub fn vjp<A: Tree, R: Returns>(f: impl Fn(A) -> R, x: A) -> Result<(R::Out, imp
         let mut args = args.clone();
         args.extend(moving(&ct, &outs));
         let back = spread(loc, inline(loc, &d, &args)?, &ins)?;
-        Ok(x.rebuild(&mut back.into_iter()))
+        Ok(x.rebuild(&mut listed_as(back, &leaves(&x)).into_iter()))
     };
     Ok((y, pull))
 }
@@ -173,27 +174,38 @@ pub fn jacobian<A: Tree, R: Returns<Out = TracedTensor>>(f: impl Fn(A) -> R) -> 
     let loc = here();
     move |x| {
         let (j, captures) = derived(loc, &f, &x, |f, wrt| core::jacobian(&ad(), f, wrt, Direction::Auto))?;
-        Ok(x.rebuild(&mut inline(loc, &j, &with(&x, &captures))?.into_iter()))
+        let y = inline(loc, &j, &with(&x, &captures))?;
+        Ok(x.rebuild(&mut listed_as(y, &leaves(&x)).into_iter()))
     }
 }
 
-/// The Hessian of a closure that returns a real scalar: shape `x.shape + x.shape`.
+/// The Hessian of a closure that returns a real scalar: a tree of trees like its argument. `h.a.b` has the shape
+/// `a.shape + b.shape`; of a tensor alone it is a tensor of shape `x.shape + x.shape`.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::hessian};
 /// let x = TracedTensor::from_vec_row_major(vec![2], vec![2.0, 3.0]);
 /// let h = hessian(|x: TracedTensor| x.index_axis(0, 0).powi(2) * x.index_axis(0, 1))(x)?;
 /// assert_eq!(h.to_tensor()?.to_vec::<f64>()?, [6.0, 4.0, 4.0, 0.0]);
+/// // Several arguments: a block for each pair of them.
+/// let at = (TracedTensor::scalar(2.0), TracedTensor::scalar(3.0));
+/// let ((xx, xy), (yx, yy)) = hessian(|(x, y): (TracedTensor, TracedTensor)| x.powi(2) * y)(at)?;
+/// let number = |t: TracedTensor| t.to_tensor()?.item::<f64>();
+/// assert_eq!([number(xx)?, number(xy)?, number(yx)?, number(yy)?], [6.0, 4.0, 4.0, 0.0]);
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 #[track_caller]
-pub fn hessian<R: Returns<Out = TracedTensor>>(
-    f: impl Fn(TracedTensor) -> R,
-) -> impl Fn(TracedTensor) -> Result<TracedTensor> {
+pub fn hessian<A: Nest<A>, R: Returns<Out = TracedTensor>>(
+    f: impl Fn(A) -> R,
+) -> impl Fn(A) -> Result<<A as Nest<A>>::Of> {
     let loc = here();
     move |x| {
         let (h, captures) = derived(loc, &f, &x, |f, wrt| core::hessian(&ad(), f, wrt))?;
-        Ok(inline(loc, &h, &with(&x, &captures))?.remove(0))
+        let y = inline(loc, &h, &with(&x, &captures))?;
+        let rows = leaves(&x);
+        let of: Vec<&TracedTensor> = rows.iter().flat_map(|&row| std::iter::repeat_n(row, rows.len())).collect();
+        let mut y = listed_as(y, &of).into_iter();
+        Ok(x.nest(&mut || x.rebuild(&mut y)))
     }
 }
 
@@ -216,7 +228,8 @@ pub fn hvp<A: Tree, R: Returns<Out = TracedTensor>>(f: impl Fn(A) -> R) -> impl 
         })?;
         let mut args = with(&x, &captures);
         args.extend(owned(&v));
-        Ok(x.rebuild(&mut inline(loc, &h, &args)?.into_iter()))
+        let y = inline(loc, &h, &args)?;
+        Ok(x.rebuild(&mut listed_as(y, &leaves(&x)).into_iter()))
     }
 }
 
@@ -234,7 +247,7 @@ pub fn vmap<A: Tree, R: Returns>(f: impl Fn(A) -> R) -> impl Fn(A) -> Result<R::
     let loc = here();
     move |x| {
         let axes = vec![Some(0); leaves(&x).len()];
-        batched(loc, &f, x, &axes)
+        batched(loc, &f, x, &axes, None)
     }
 }
 
@@ -251,10 +264,59 @@ pub fn vmap<A: Tree, R: Returns>(f: impl Fn(A) -> R) -> impl Fn(A) -> Result<R::
 #[track_caller]
 pub fn vmap_axes<A: Tree, R: Returns>(f: impl Fn(A) -> R, axes: &[Option<usize>]) -> impl Fn(A) -> Result<R::Out> {
     let (loc, axes) = (here(), axes.to_vec());
-    move |x| batched(loc, &f, x, &axes)
+    move |x| batched(loc, &f, x, &axes, None)
 }
 
-fn batched<A: Tree, R: Returns>(loc: Loc, f: &impl Fn(A) -> R, x: A, axes: &[Option<usize>]) -> Result<R::Out> {
+/// As [`vmap_axes`], with the axis of each tensor of the result, in order, at which the elements stand there; `None`: the
+/// same for every element, and an error if it is not.
+///
+/// ```
+/// use cotangent::{TracedTensor, closures::vmap_axes_to};
+/// let x = TracedTensor::from_vec_row_major(vec![2, 2], vec![1.0, 2.0, 3.0, 4.0]);
+/// let f = vmap_axes_to(|x: TracedTensor| (&x * 10.0, x.sum()), &[Some(0)], &[Some(1), Some(0)]);
+/// let (y, sums) = f(x)?;
+/// assert_eq!(y.to_tensor()?.to_vec::<f64>()?, [10.0, 30.0, 20.0, 40.0]);
+/// assert_eq!(sums.to_tensor()?.to_vec::<f64>()?, [3.0, 7.0]);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+#[track_caller]
+pub fn vmap_axes_to<A: Tree, R: Returns>(
+    f: impl Fn(A) -> R,
+    axes: &[Option<usize>],
+    of_results: &[Option<usize>],
+) -> impl Fn(A) -> Result<R::Out> {
+    let (loc, axes, to) = (here(), axes.to_vec(), of_results.to_vec());
+    move |x| batched(loc, &f, x, &axes, Some(&to))
+}
+
+/// Moves the first axis of results to where they are wanted.
+fn placed(loc: Loc, y: Vec<TracedTensor>, mapped: &[bool], to: &[Option<usize>]) -> Result<Vec<TracedTensor>> {
+    let one = |(k, y): (usize, TracedTensor)| {
+        let rank = y.ty()?.rank();
+        let fail = |text: String| Err(Error::new(Code::ShapeMismatch, text).at(loc));
+        match to[k] {
+            None if mapped[k] => fail(format!("result #{k} of vmap differs between the elements, and has no axis")),
+            Some(axis) if axis >= rank => {
+                fail(format!("vmap to axis {axis} of result #{k}, which has type {}", y.ty()?))
+            }
+            None | Some(0) => Ok(y),
+            Some(axis) => {
+                let mut perm: Vec<usize> = (1..rank).collect();
+                perm.insert(axis, 0);
+                Ok(write(loc, &[y], |cx, x| vec![cx.transpose(x[0], &perm)])?.remove(0))
+            }
+        }
+    };
+    y.into_iter().enumerate().map(one).collect()
+}
+
+fn batched<A: Tree, R: Returns>(
+    loc: Loc,
+    f: &impl Fn(A) -> R,
+    x: A,
+    axes: &[Option<usize>],
+    to: Option<&[Option<usize>]>,
+) -> Result<R::Out> {
     let mut of = types(&x)?;
     if of.len() != axes.len() {
         bail!(Arity, "vmap over {} tensors needs as many axes, got {}", of.len(), axes.len());
@@ -286,8 +348,14 @@ fn batched<A: Tree, R: Returns>(loc: Loc, f: &impl Fn(A) -> R, x: A, axes: &[Opt
     let (f, captures) = closed.function()?;
     let mapped: Vec<bool> =
         axes.iter().map(Option::is_some).chain(std::iter::repeat_n(false, captures.len())).collect();
-    let force = vec![true; f.results().len()];
-    let (many, _) = core::batch(&session(), &f, &mapped, &force, &size).map_err(|e| e.at(loc))?;
+    let all = vec![Some(0); f.results().len()];
+    let to = to.unwrap_or(&all);
+    if to.len() != all.len() {
+        bail!(Arity, "vmap with {} results needs as many axes of results, got {}", all.len(), to.len());
+    }
+    let force: Vec<bool> = to.iter().map(Option::is_some).collect();
+    let (many, of_results) = core::batch(&session(), &f, &mapped, &force, &size).map_err(|e| e.at(loc))?;
     args.extend(captures);
-    Ok(closed.out.rebuild(&mut inline(loc, &many, &args)?.into_iter()))
+    let y = placed(loc, inline(loc, &many, &args)?, &of_results, to)?;
+    Ok(closed.out.rebuild(&mut y.into_iter()))
 }

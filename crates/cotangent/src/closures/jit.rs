@@ -2,11 +2,10 @@
 
 use super::capture::{Closed, types, with, write};
 use super::tree::{Returns, Tree, leaves, owned, structure};
-use crate::tensor::Order;
-use crate::traced::{Kind, here};
+use crate::runtime::CacheStats;
+use crate::traced::{Cache, Kind, Orders, here};
 use crate::{CpuBackend, Function, Loc, Result, Tensor, TracedTensor, Type, rewrite};
-use rustc_hash::FxHashMap;
-use std::cell::{OnceCell, RefCell};
+use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -16,13 +15,55 @@ struct Entry<B> {
     captures: Vec<TracedTensor>,
     /// The structure that it returns.
     out: B,
+    orders: Orders,
     program: OnceCell<cotangent_cpu::Program>,
+}
+
+/// Structure and types of an argument.
+type Key = (String, Vec<Type>);
+
+/// How many programs a closure keeps unless it is told otherwise.
+const LIMIT: usize = 256;
+
+/// What a closure of [`jit_with_cache`] keeps: a program for each structure and types of its argument, those used last.
+///
+/// ```
+/// use cotangent::{TracedTensor, closures::jit_with_cache};
+/// let (f, cache) = jit_with_cache(|x: TracedTensor| x.exp());
+/// cache.set_limit(1);
+/// for n in [1, 2, 2] {
+///     f(TracedTensor::from_vec_row_major([n], vec![0.0; n]))?;
+/// }
+/// let stats = cache.stats();
+/// assert_eq!((stats.entries, stats.limit, stats.misses, stats.hits, stats.evictions), (1, 1, 2, 1, 1));
+/// cache.clear();
+/// assert_eq!(cache.stats().entries, 0);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+pub struct JitCache<B>(Rc<Cache<Key, Rc<Entry<B>>>>);
+
+impl<B> JitCache<B> {
+    /// What it holds and did.
+    pub fn stats(&self) -> CacheStats {
+        self.0.stats()
+    }
+
+    /// Keeps at most this many programs.
+    pub fn set_limit(&self, programs: usize) {
+        self.0.set_limit(programs);
+    }
+
+    /// Forgets all programs; the closure is traced again.
+    pub fn clear(&self) {
+        self.0.clear();
+    }
 }
 
 /// A closure that is traced once for each structure and types of its argument.
 ///
 /// On arrays it runs at once, and what it returns are arrays. On tensors that are not known yet (inside another
-/// transform, say) it becomes a call. What the closure captured is kept with it.
+/// transform, say) it becomes a call. What the closure captured is kept with it. The programs used last are kept, up to
+/// 256: [`jit_with_cache`] sets another limit, forgets them and counts.
 ///
 /// ```
 /// use cotangent::{TracedTensor, closures::{grad, jit}};
@@ -43,18 +84,32 @@ struct Entry<B> {
 /// ```
 #[track_caller]
 pub fn jit<A: Tree, R: Returns>(f: impl Fn(A) -> R) -> impl Fn(A) -> Result<R::Out> {
+    jit_with_cache(f).0
+}
+
+/// As [`jit`], with what the closure keeps.
+///
+/// ```
+/// use cotangent::{TracedTensor, closures::jit_with_cache};
+/// let (f, cache) = jit_with_cache(|x: TracedTensor| &x + &x);
+/// f(TracedTensor::scalar(1.0))?;
+/// assert_eq!(cache.stats().entries, 1);
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+#[track_caller]
+pub fn jit_with_cache<A: Tree, R: Returns>(f: impl Fn(A) -> R) -> (impl Fn(A) -> Result<R::Out>, JitCache<R::Out>) {
     let loc = here();
-    let entries: RefCell<FxHashMap<(String, Vec<Type>), Rc<Entry<R::Out>>>> = RefCell::default();
+    let entries: Rc<Cache<Key, Rc<Entry<R::Out>>>> = Rc::new(Cache::new(LIMIT));
+    let cache = JitCache(entries.clone());
     let backend = CpuBackend::new();
-    move |x| {
+    let call = move |x| {
         let key = (structure(&x), types(&x)?);
-        let known = entries.borrow().get(&key).cloned();
-        let entry = match known {
+        let entry = match entries.get(&key) {
             Some(e) => e,
             None => {
-                // The closure may call this very one: nothing is borrowed while it is traced.
+                // The closure may call this very one: nothing is locked while it is traced.
                 let e = Rc::new(trace(loc, &x, &f)?);
-                entries.borrow_mut().insert(key, e.clone());
+                entries.insert(key, e.clone());
                 e
             }
         };
@@ -65,17 +120,19 @@ pub fn jit<A: Tree, R: Returns>(f: impl Fn(A) -> R) -> impl Fn(A) -> Result<R::O
             None => write(loc, &args, |cx, x| cx.call(&entry.function, x))?,
         };
         Ok(entry.out.rebuild(&mut y.into_iter()))
-    }
+    };
+    (call, cache)
 }
 
 fn trace<A: Tree, R: Returns>(loc: Loc, x: &A, f: impl FnOnce(A) -> R) -> Result<Entry<R::Out>> {
     let closed = Closed::like("jit", loc, x, f)?;
     let (function, captures) = closed.function()?;
+    let orders = closed.orders(&captures);
     // Only the structure is kept, not the trace.
     let mut blank = leaves(&closed.out).into_iter().map(|_| TracedTensor::scalar(0.0));
     let out = closed.out.rebuild(&mut blank);
     let function = Arc::new(rewrite::simplify(&function));
-    Ok(Entry { function, captures, out, program: OnceCell::new() })
+    Ok(Entry { function, captures, out, orders, program: OnceCell::new() })
 }
 
 fn concrete(t: &TracedTensor) -> Option<&Tensor> {
@@ -93,11 +150,9 @@ fn run<B>(backend: &CpuBackend, entry: &Entry<B>, args: &[&Tensor]) -> Result<Ve
             entry.program.get_or_init(|| p)
         }
     };
-    let order = Order::of_results(args.iter().map(|t| (t.order(), t.rank())));
+    let orders = entry.orders.results(args.iter().map(|t| t.given()), &[]);
     let y = program.run_tensors(args.iter().map(|t| t.view().clone()))?;
-    y.into_iter()
-        .map(|t| Tensor::from_view(t, Order::RowMajor).to_order(order).map(TracedTensor::from_tensor))
-        .collect()
+    y.into_iter().zip(&*orders).map(|(t, &g)| Tensor::computed(t, g).map(TracedTensor::from_tensor)).collect()
 }
 
 /// The arrays of a tree of tensors: what is not known yet is compiled together and run.

@@ -30,13 +30,14 @@ mod jit;
 mod loops;
 mod tree;
 
+pub use capture::{with_numerics, with_rules};
 pub use control::{checkpoint, cond, switch};
 pub use cotangent_core::ops::{Checkpoint, Solver, Stopping};
 pub use custom::{custom_jvp, custom_vjp};
-pub use derivatives::{grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp, vmap, vmap_axes};
+pub use derivatives::{grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp, vmap, vmap_axes, vmap_axes_to};
 pub use implicit::{
     Solution, argmin, argmin_with, fixed_point, fixed_point_with, linear_solve, linear_solve_with, root, root_with,
 };
-pub use jit::{evaluate, jit};
+pub use jit::{JitCache, evaluate, jit, jit_with_cache};
 pub use loops::{LoopBound, Loops, checkpointing, fori_loop, scan, scan_reverse, while_loop};
-pub use tree::{Returns, Tree};
+pub use tree::{Nest, Returns, Tree};

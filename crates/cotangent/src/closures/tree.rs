@@ -40,6 +40,78 @@ pub trait Tree: Sized {
     fn structure(&self, out: &mut String);
 }
 
+/// A tree with a `B` in place of every tensor: what the [`hessian`](super::hessian) of a closure over trees is, with trees
+/// for `B`. Derived for structs by `#[derive(Tree)]`, where it is a vector of one `B` for each tensor, in order.
+///
+/// ```
+/// use cotangent::{TracedTensor, closures::Nest};
+/// let pair = (TracedTensor::scalar(1.0), vec![TracedTensor::scalar(2.0)]);
+/// let mut next = 0;
+/// let count = Nest::<i32>::nest(&pair, &mut || { next += 1; next });
+/// assert_eq!(count, (1, vec![2]));
+/// ```
+pub trait Nest<B>: Tree {
+    /// The structure.
+    type Of;
+
+    /// The structure filled in order.
+    fn nest(&self, next: &mut dyn FnMut() -> B) -> Self::Of;
+}
+
+impl<B> Nest<B> for TracedTensor {
+    type Of = B;
+
+    fn nest(&self, next: &mut dyn FnMut() -> B) -> B {
+        next()
+    }
+}
+
+impl<B, T: Nest<B>> Nest<B> for Vec<T> {
+    type Of = Vec<T::Of>;
+
+    fn nest(&self, next: &mut dyn FnMut() -> B) -> Vec<T::Of> {
+        self.iter().map(|t| t.nest(next)).collect()
+    }
+}
+
+impl<B, T: Nest<B>, const N: usize> Nest<B> for [T; N] {
+    type Of = [T::Of; N];
+
+    fn nest(&self, next: &mut dyn FnMut() -> B) -> [T::Of; N] {
+        self.each_ref().map(|t| t.nest(next))
+    }
+}
+
+impl<B, K: Ord + Clone + Debug, T: Nest<B>> Nest<B> for BTreeMap<K, T> {
+    type Of = BTreeMap<K, T::Of>;
+
+    fn nest(&self, next: &mut dyn FnMut() -> B) -> BTreeMap<K, T::Of> {
+        self.iter().map(|(k, t)| (k.clone(), t.nest(next))).collect()
+    }
+}
+
+impl<B, T: Nest<B>> Nest<B> for Option<T> {
+    type Of = Option<T::Of>;
+
+    fn nest(&self, next: &mut dyn FnMut() -> B) -> Option<T::Of> {
+        self.as_ref().map(|t| t.nest(next))
+    }
+}
+
+impl<B, T: Nest<B>> Nest<B> for Box<T> {
+    type Of = Box<T::Of>;
+
+    fn nest(&self, next: &mut dyn FnMut() -> B) -> Box<T::Of> {
+        Box::new((**self).nest(next))
+    }
+}
+
+impl<B> Nest<B> for () {
+    type Of = ();
+
+    fn nest(&self, _: &mut dyn FnMut() -> B) {}
+}
+
 impl Tree for TracedTensor {
     fn leaves<'a>(&'a self, out: &mut Vec<&'a TracedTensor>) {
         out.push(self);
@@ -159,6 +231,14 @@ macro_rules! tuples {
                 out.push('(');
                 $(self.$i.structure(out);)*
                 out.push(')');
+            }
+        }
+
+        impl<__Of, $($T: Nest<__Of>),*> Nest<__Of> for ($($T,)*) {
+            type Of = ($($T::Of,)*);
+
+            fn nest(&self, next: &mut dyn FnMut() -> __Of) -> Self::Of {
+                ($(self.$i.nest(next),)*)
             }
         }
     )* };

@@ -6,13 +6,14 @@
 
 use super::error::{Error, Result};
 use super::exec::{Exec, Held, Value};
+use super::gradient::add_up;
 use super::runtime::EagerRuntime;
 use super::tape::{self, Derivative, Edge, Kind, Node, Shared, Tape, concrete, linearize, next_id};
 use super::tensor::EagerTensor;
 use super::whole::is_held;
-use crate::tensor::Order;
+use crate::tensor::Given;
 use cotangent_core::transform::{LinearProgram, Operand};
-use cotangent_core::{Code, Emit, Env, Loc, Val};
+use cotangent_core::{Code, Emit, Loc, Val};
 use cotangent_cpu::Tensor;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -108,6 +109,13 @@ impl<'t> Part<'t> {
         Ok((part, at))
     }
 
+    /// Whether derivatives at kinks are in it: then it is a derivative, and differentiated on one side of all kinks.
+    fn is_derivative(&self) -> bool {
+        let kink =
+            |v: &Visit<'_>| matches!(&v.node.kind, Kind::Op { derivative, .. } if derivative.op.kink().is_some());
+        self.nodes.iter().any(kink)
+    }
+
     /// The index of an edge's node.
     fn meet(&mut self, pass: u64, e: &'t Edge) -> u32 {
         let i = e.node.mark.find(pass).unwrap_or_else(|| {
@@ -163,21 +171,11 @@ impl Pending {
     }
 }
 
-/// `old + v`; over `old` if nobody else has it and nothing is recorded.
-pub(super) fn sum(rt: &EagerRuntime, old: &mut Value, v: &Value, track: bool) -> Result<()> {
-    let recorded = track && (old.edge.is_some() || v.edge.is_some());
-    if recorded || rt.is_watched() || !old.tensor.add_over(&v.tensor) {
-        let mut y = tape::apply(rt, &rt.session().sum(), &[old, v], track, Loc::None, &mut Env::default())?;
-        *old = y.remove(0);
-    }
-    Ok(())
-}
-
 /// Adds a value to a slot: the first one is not added to zero.
 fn add(rt: &EagerRuntime, slots: &mut Slots, slot: u32, v: Value, track: bool) -> Result<()> {
     match slots.iter_mut().find(|s| s.0 == slot) {
         None => slots.push((slot, v)),
-        Some((_, old)) => sum(rt, old, &v, track)?,
+        Some((_, old)) => add_up(rt, old, &v, track)?,
     }
     Ok(())
 }
@@ -193,7 +191,8 @@ pub(super) fn pull(
     let track = options.create_graph;
     let keep = options.keep_graph || track;
     let (part, at) = Part::of(rt, seeds.iter().map(|(e, _)| e))?;
-    if !track && !rt.is_watched() {
+    let how = How { track, one_side: part.is_derivative() };
+    if !track && !how.one_side && !rt.is_watched() {
         let seeds: SmallVec<[Seed<'_>; 1]> = at.iter().zip(seeds).map(|(&i, (e, v))| (i, e.slot, &v.tensor)).collect();
         if let Some(whole) = rt.rules().whole(rt, &part, &seeds)
             && let Some(done) = whole.run(&part, &seeds, keep, sink)
@@ -215,26 +214,33 @@ pub(super) fn pull(
             sink(node, &slots, is_held(visit));
         }
         let Kind::Op { derivative, loc, tape: saved } = &node.kind else { continue };
-        let mut tape = saved.get();
-        if !slots.is_empty() {
-            let Some(tape) = &tape else { return Err(Error::GraphFreed { op: node.name().to_owned() }) };
-            let mut give = |k: usize, v: Value| add(rt, pending.slots(inputs[k]), node.inputs[k].slot, v, track);
-            pull_node(rt, node, (derivative, tape, *loc), &slots, track, &mut give).map_err(|e| match e {
+        // Rules and kernels of others may run, and use this very tape: it is not locked while they do.
+        let tape = if slots.is_empty() && keep { None } else { saved.for_pass(keep) };
+        if slots.is_empty() {
+            continue;
+        }
+        let Some(tape) = tape else { return Err(Error::GraphFreed { op: node.name().to_owned() }) };
+        let mut give = |k: usize, v: Value| add(rt, pending.slots(inputs[k]), node.inputs[k].slot, v, track);
+        if let Err(e) = pull_node(rt, node, (derivative, &tape, *loc), &slots, how, &mut give) {
+            if !keep {
+                saved.restore(tape);
+            }
+            return Err(match e {
                 Error::Core(e) => Error::Core(e.at(*loc).note(format!("in the derivative of `{}`", node.name()))),
                 e => e,
-            })?;
-        }
-        if let (Some(tape), false) = (&mut tape, keep) {
-            saved.release(tape);
+            });
         }
     }
     Ok(())
 }
 
 fn run_hooks(rt: &Arc<EagerRuntime>, node: &Node, slots: &mut Slots) -> Result<()> {
-    for (slot, hook) in node.hooks() {
-        if let Some((_, v)) = slots.iter_mut().find(|s| s.0 == slot)
-            && let Some(new) = hook(&EagerTensor::from_value(v.clone(), rt))
+    if !node.has_hooks() {
+        return Ok(());
+    }
+    for hook in node.hooks() {
+        if let Some((_, v)) = slots.iter_mut().find(|s| s.0 == hook.slot)
+            && let Some(new) = (hook.call)(&EagerTensor::from_value(Value { given: hook.given, ..v.clone() }, rt))
         {
             new.belongs_to(rt)?;
             let new = new.value()?.clone();
@@ -250,13 +256,22 @@ fn run_hooks(rt: &Arc<EagerRuntime>, node: &Node, slots: &mut Slots) -> Result<(
     Ok(())
 }
 
+/// How nodes are differentiated.
+#[derive(Clone, Copy)]
+struct How {
+    /// What is computed is recorded.
+    track: bool,
+    /// On one side of kinks.
+    one_side: bool,
+}
+
 /// The emitter of a node's linear program and that program: of the derivative as it was recorded, or taken again where
 /// it is to be differentiated.
 fn emitter<'r>(
     rt: &'r EagerRuntime,
     node: &Shared<Node>,
     (derivative, tape, loc): (&Derivative, &Tape, Loc),
-    track: bool,
+    How { track, one_side }: How,
 ) -> Result<(Option<LinearProgram>, Exec<'r>)> {
     let again = if track { derivative.operands(tape, node) } else { None };
     let (program, exec) = match again {
@@ -270,7 +285,9 @@ fn emitter<'r>(
         }
     };
     exec.set_loc(loc);
-    Ok((program, exec))
+    let known = program.as_ref().unwrap_or(&derivative.program);
+    let sided = (one_side && known.has_means()).then(|| known.on_one_side(&exec));
+    Ok((sided.or(program), exec))
 }
 
 /// Pulls the cotangents of a node back; `give` gets those of its inputs.
@@ -279,18 +296,16 @@ fn pull_node(
     node: &Shared<Node>,
     (derivative, tape, loc): (&Derivative, &Tape, Loc),
     slots: &Slots,
-    track: bool,
+    how: How,
     give: &mut dyn FnMut(usize, Value) -> Result<()>,
 ) -> Result<()> {
-    if !track
-        && !rt.is_watched()
-        && let Some(pullback) = derivative.pullback(rt, slots.iter().map(|s| s.0))
-    {
+    let apart = how.track || rt.is_watched() || how.one_side && derivative.program.has_means();
+    if !apart && let Some(pullback) = derivative.pullback(rt, slots.iter().map(|s| s.0)) {
         return pullback.run(&tape.saved, slots.iter().map(|s| &s.1.tensor), &mut |k, tensor| {
-            give(k, Value::new(tensor, Order::RowMajor))
+            give(k, Value::new(tensor, Given::Nothing))
         });
     }
-    let (again, exec) = emitter(rt, node, (derivative, tape, loc), track)?;
+    let (again, exec) = emitter(rt, node, (derivative, tape, loc), how)?;
     let program = again.as_ref().unwrap_or(&derivative.program);
     let mut ct: SmallVec<[Option<Val>; 8]> = smallvec::smallvec![None; program.len()];
     for (slot, v) in slots {
@@ -323,6 +338,7 @@ pub(super) fn push(
         known.get(&e.node.id).and_then(|s| s.iter().find(|s| s.0 == e.slot)).map(|s| s.1.clone())
     };
     let (part, _) = Part::of(rt, outs.iter())?;
+    let how = How { track, one_side: part.is_derivative() };
     for &i in part.order.iter().rev() {
         let node = part.nodes[i as usize].node;
         let Kind::Op { derivative, loc, tape } = &node.kind else { continue };
@@ -331,8 +347,8 @@ pub(super) fn push(
             continue;
         }
         let name = derivative.op.name();
-        let Some(tape) = &tape.get() else { return Err(Error::GraphFreed { op: name.to_owned() }) };
-        let (again, exec) = emitter(rt, node, (derivative, tape, *loc), track)?;
+        let Some(tape) = &tape.for_pass(true) else { return Err(Error::GraphFreed { op: name.to_owned() }) };
+        let (again, exec) = emitter(rt, node, (derivative, tape, *loc), how)?;
         let program = again.as_ref().unwrap_or(&derivative.program);
         let cx: &dyn Emit = &exec;
         let mut map: Vec<Option<Val>> = vec![None; program.len()];

@@ -1,6 +1,6 @@
 //! Caches that extensions keep in a runtime: plans, tables, compiled kernels, within limits.
 
-use rustc_hash::FxHashMap;
+use crate::lru::Lru;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -103,13 +103,10 @@ pub struct EagerCacheStats {
     pub tapes: usize,
 }
 
-struct Entry {
-    value: Arc<dyn Any + Send + Sync>,
-    bytes: usize,
-    used: u64,
-}
+/// A value that an extension keeps.
+pub(super) type Kept = Arc<dyn Any + Send + Sync>;
 
-/// Values that extensions keep.
+/// Values that extensions keep. One that is larger than the limit is not kept, and the others stay.
 ///
 /// ```
 /// use cotangent::ad::ExtensionCaches;
@@ -124,30 +121,27 @@ struct Entry {
 /// ```
 #[derive(Default)]
 pub struct ExtensionCaches {
-    map: FxHashMap<ExtensionCacheKey, Entry>,
+    values: Lru<ExtensionCacheKey, Kept>,
     limits: ExtensionCacheLimits,
     stats: ExtensionCacheStats,
-    clock: u64,
 }
 
 impl ExtensionCaches {
-    /// Keeps a value of this size; it replaces one under the same key.
+    /// Keeps a value of this size, if that is within the limits; it replaces one under the same key.
     pub fn put<T: Any + Send + Sync>(&mut self, key: ExtensionCacheKey, value: T, bytes: usize) {
-        self.clock += 1;
-        if let Some(old) = self.map.insert(key, Entry { value: Arc::new(value), bytes, used: self.clock }) {
-            self.stats.retained_bytes -= old.bytes;
+        if bytes > self.limits.bytes || self.limits.entries == 0 {
+            drop(self.values.remove(&key));
+            return;
         }
-        self.stats.retained_bytes += bytes;
-        self.shrink();
+        // Room is made first, so the sum of sizes cannot go over what a size can say.
+        drop(self.values.remove(&key));
+        drop(self.shrink(self.limits.entries - 1, self.limits.bytes - bytes));
+        drop(self.values.insert(key, Arc::new(value), bytes));
     }
 
     /// The value under a key, if it is there and of this type.
     pub fn get<T: Any + Send + Sync>(&mut self, key: &ExtensionCacheKey) -> Option<Arc<T>> {
-        self.clock += 1;
-        let found = self.map.get_mut(key).and_then(|e| {
-            e.used = self.clock;
-            e.value.clone().downcast::<T>().ok()
-        });
+        let found = self.values.get(key).and_then(|v| v.clone().downcast::<T>().ok());
         match found {
             Some(_) => self.stats.hits += 1,
             None => self.stats.misses += 1,
@@ -157,20 +151,22 @@ impl ExtensionCaches {
 
     /// Forgets a value; whether it was there.
     pub fn remove(&mut self, key: &ExtensionCacheKey) -> bool {
-        let old = self.map.remove(key);
-        self.stats.retained_bytes -= old.as_ref().map_or(0, |e| e.bytes);
-        old.is_some()
+        self.values.remove(key).is_some()
     }
 
     /// Forgets everything; counts of hits, misses and evictions stay.
     pub fn clear(&mut self) {
-        self.map.clear();
-        self.stats.retained_bytes = 0;
+        drop(self.take());
+    }
+
+    /// Everything, taken out.
+    pub(super) fn take(&mut self) -> Lru<ExtensionCacheKey, Kept> {
+        std::mem::take(&mut self.values)
     }
 
     /// What is kept.
     pub fn stats(&self) -> ExtensionCacheStats {
-        ExtensionCacheStats { entries: self.map.len(), ..self.stats }
+        ExtensionCacheStats { entries: self.values.len(), retained_bytes: self.values.weight(), ..self.stats }
     }
 
     /// How much may be kept.
@@ -180,16 +176,22 @@ impl ExtensionCaches {
 
     /// Sets how much may be kept.
     pub fn set_limits(&mut self, limits: ExtensionCacheLimits) {
-        self.limits = limits;
-        self.shrink();
+        drop(self.limit(limits));
     }
 
-    fn shrink(&mut self) {
-        while self.map.len() > self.limits.entries || self.stats.retained_bytes > self.limits.bytes {
-            let oldest = self.map.iter().min_by_key(|(_, e)| e.used).map(|(k, _)| k.clone());
-            let Some(key) = oldest else { return };
-            self.remove(&key);
+    /// Sets how much may be kept; what had to go.
+    pub(super) fn limit(&mut self, limits: ExtensionCacheLimits) -> Vec<Kept> {
+        self.limits = limits;
+        self.shrink(limits.entries, limits.bytes)
+    }
+
+    fn shrink(&mut self, entries: usize, bytes: usize) -> Vec<Kept> {
+        let mut gone = Vec::new();
+        while self.values.len() > entries || self.values.weight() > bytes {
+            let Some(value) = self.values.pop() else { break };
+            gone.push(value);
             self.stats.evictions += 1;
         }
+        gone
     }
 }

@@ -2,28 +2,28 @@
 
 use super::runtime::EagerRuntime;
 use super::tape::{self, Edge};
-use crate::tensor::Order;
+use crate::tensor::Given;
 use cotangent_core::transform::Session;
-use cotangent_core::{Array, DType, Emit, Env, Error, Loc, Op, Scalar, Sym, Type, Val};
+use cotangent_core::{Array, Code, DType, Emit, Env, Error, Loc, Op, Owner, Scalar, Sym, Type, Val};
 use cotangent_core::{Vals, ops::Unary};
 use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
 use std::sync::OnceLock;
 
-/// A tensor, the order its elements are listed in, and its tangent in the tape if it is tracked.
+/// A tensor, the order that users gave what it was computed from, and its tangent in the tape if it is tracked.
 #[derive(Clone)]
 pub(super) struct Value {
     pub tensor: cotangent_cpu::Tensor,
     /// The tensor's, once a rule has asked: most are never asked.
     pub ty: OnceLock<Box<Type>>,
-    pub order: Order,
+    pub given: Given,
     pub edge: Option<Edge>,
 }
 
 impl Value {
     /// A value that tracks no gradient.
-    pub fn new(tensor: cotangent_cpu::Tensor, order: Order) -> Value {
-        Value { tensor, ty: OnceLock::new(), order, edge: None }
+    pub fn new(tensor: cotangent_cpu::Tensor, given: Given) -> Value {
+        Value { tensor, ty: OnceLock::new(), given, edge: None }
     }
 
     /// Element type and shape.
@@ -57,6 +57,7 @@ pub(super) struct Exec<'r> {
     /// Operations on tracked values are recorded.
     track: bool,
     state: RefCell<State>,
+    owner: Owner,
 }
 
 #[derive(Default)]
@@ -86,19 +87,25 @@ impl Held {
 
 impl<'r> Exec<'r> {
     pub fn new(rt: &'r EagerRuntime, track: bool, values: Helds, env: Env) -> Exec<'r> {
-        Exec { rt, track, state: RefCell::new(State { values, env, ..State::default() }) }
+        let state = RefCell::new(State { values, env, ..State::default() });
+        Exec { rt, track, state, owner: Owner::default() }
     }
 
     /// Adds a value.
     pub fn push(&self, held: Held) -> Val {
         let mut s = self.state.borrow_mut();
         s.values.push(held);
-        Val::from_index(s.values.len() - 1)
+        self.owner.val(s.values.len() - 1)
+    }
+
+    /// The values that it began with.
+    pub fn given(&self) -> SmallVec<[Val; 4]> {
+        (0..self.state.borrow().values.len()).map(|i| self.owner.val(i)).collect()
     }
 
     /// A copy of a value; `None` for poison.
     pub fn get(&self, v: Val) -> Option<Value> {
-        self.state.borrow().values.get(v.index()).and_then(|h| h.value.clone())
+        self.state.borrow().values.get(v.index()).filter(|_| self.owner.may_own(v)).and_then(|h| h.value.clone())
     }
 
     /// The first error, taken out.
@@ -113,21 +120,24 @@ impl<'r> Exec<'r> {
     }
 }
 
+/// The error of a value that the emitter did not make.
+pub(super) fn unknown(v: Val) -> Error {
+    let what = if v == Val::POISON { "poison".to_owned() } else { format!("%{}", v.index()) };
+    Error::new(Code::ForeignValue, format!("{what} is not a value of this emitter"))
+}
+
 impl Emit for Exec<'_> {
     fn emit(&self, op: Op, operands: &[Val]) -> Vals {
         let count = op.results();
         let mut env = std::mem::take(&mut self.state.borrow_mut().env);
         let (y, depends, loc) = {
             let s = self.state.borrow();
-            let held = |v: &Val| s.values.get(v.index()).filter(|h| h.value.is_some());
+            let held = |v: &Val| s.values.get(v.index()).filter(|h| h.value.is_some() && self.owner.may_own(*v));
             let x: SmallVec<[&Value; 4]> = operands.iter().filter_map(held).filter_map(|h| h.value.as_ref()).collect();
             let depends = operands.iter().filter_map(held).any(|h| h.depends);
             let y = match operands.iter().find(|v| held(v).is_none()) {
                 None => tape::apply(self.rt, &op, &x, self.track, s.loc, &mut env),
-                Some(v) => {
-                    let text = format!("%{} is not known here", v.index());
-                    Err(Error::new(cotangent_core::Code::ForeignValue, text))
-                }
+                Some(v) => Err(unknown(*v)),
             };
             (y, depends && !matches!(op, Op::Unary(Unary::StopGradient)), s.loc)
         };
@@ -142,7 +152,7 @@ impl Emit for Exec<'_> {
                         value: Some(value),
                     }),
                 );
-                (first..s.values.len()).map(Val::from_index).collect()
+                (first..s.values.len()).map(|i| self.owner.val(i)).collect()
             }
             Err(e) => {
                 s.error.get_or_insert(e.at(loc));

@@ -4,6 +4,7 @@
 use super::error::Result;
 use super::exec::{Value, number};
 use super::tensor::EagerTensor;
+use crate::tensor::Given;
 use crate::traced::here;
 use cotangent_core::ops::{
     Binary, BroadcastInDim, Compare, Comparison, Constant, Convert, DotGeneral, Reduce, Reduction, Reshape, Transpose,
@@ -65,7 +66,7 @@ impl EagerTensor {
         }
         let dims: Vec<usize> = Vec::new();
         let tensor = number(x.tensor.dtype(), c).broadcast(x.tensor.shape(), &dims)?;
-        let c = &Value::new(tensor, x.order);
+        let c = &Value::new(tensor, Given::Nothing);
         self.one(op, &if first { [c, x] } else { [x, c] })
     }
 
@@ -164,10 +165,11 @@ impl EagerTensor {
         self.through(&[y], |cx, v| cx.matmul(v[0], v[1]))
     }
 
-    /// Products summed over pairs of axes.
+    /// Products summed over pairs of axes; compensated if the runtime's numerics ask for stable sums.
     #[track_caller]
     pub fn dot_general(&self, y: &EagerTensor, d: DotGeneral) -> Result<EagerTensor> {
         y.belongs_to(self.runtime())?;
+        let d = if self.runtime().session().numerics().stable { d.compensated() } else { d };
         self.one(d, &[self.value()?, y.value()?])
     }
 

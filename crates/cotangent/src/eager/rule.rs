@@ -15,9 +15,9 @@ use super::backward::{Part, Seed};
 use super::error;
 use super::exec::{Value, Values};
 use super::runtime::EagerRuntime;
-use super::tape::{Derivative, Edge, Kept, Node, Origin, Source, Taken, lock, next_id, order_of, transpose};
+use super::tape::{Derivative, Edge, Kept, Node, Origin, Source, Taken, given_by, lock, next_id, transpose};
 use super::whole::{Key, Whole};
-use crate::tensor::Order;
+use crate::tensor::Given;
 use cotangent_core::ops::{Plain, Unary};
 use cotangent_core::transform::{Lin, LinearProgram, Lv, Operand};
 use cotangent_core::{Builder, Emit, Env, Function, Loc, Op, Result, Type, Val};
@@ -52,6 +52,32 @@ struct Table {
     ready: FxHashMap<u64, SmallVec<[Arc<Rule>; 1]>>,
     wholes: FxHashMap<u64, SmallVec<[Arc<Whole>; 1]>>,
     seen: FxHashSet<u64>,
+    /// What is being made ready. Rules of others run meanwhile, and nothing is locked.
+    making: FxHashSet<u64>,
+}
+
+impl Table {
+    /// Whether something with this hash is to be made ready now: it was seen before, and nobody else is at it. What was
+    /// kept goes to the caller where it has become too much.
+    fn claim(&mut self, hash: u64) -> (bool, Option<Table>) {
+        let making = std::mem::take(&mut self.making);
+        let full = (self.seen.len() >= MOST).then(|| std::mem::take(self));
+        self.making = making;
+        let claimed = !self.seen.insert(hash) && self.making.insert(hash);
+        (claimed, full)
+    }
+}
+
+/// Ends a claim, also when a rule panics.
+struct Claim<'t> {
+    table: &'t Mutex<Table>,
+    hash: u64,
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        lock(self.table).making.remove(&self.hash);
+    }
 }
 
 /// An operation for operands of some types and orders, of which some are tracked.
@@ -70,7 +96,7 @@ type Words = SmallVec<[u64; 8]>;
 fn spell(words: &mut Words, x: &[&Value], tracked: bool) {
     for v in x {
         let (dtype, shape, tracked) = (v.tensor.dtype() as u64, v.tensor.shape(), tracked && v.edge.is_some());
-        words.push((shape.len() as u64) << 16 | dtype << 8 | (v.order as u64) << 1 | u64::from(tracked));
+        words.push((shape.len() as u64) << 16 | dtype << 8 | (v.given as u64) << 1 | u64::from(tracked));
         for &n in shape {
             words.push(n as u64);
         }
@@ -81,7 +107,7 @@ struct Ready {
     forward: Program,
     /// The linear values that are the tangents of the results.
     results: SmallVec<[Option<u32>; 1]>,
-    order: Order,
+    given: Given,
     derivative: Option<Arc<Derivative>>,
 }
 
@@ -156,7 +182,19 @@ impl Rules {
     /// Forgets them.
     pub fn clear(&self) {
         self.epoch.store(next_id(), Ordering::Release);
-        *lock(&self.table) = Table::default();
+        let old = {
+            let mut table = lock(&self.table);
+            let making = std::mem::take(&mut table.making);
+            std::mem::replace(&mut *table, Table { making, ..Table::default() })
+        };
+        drop(old);
+    }
+
+    /// Whether the caller is to make ready what has this hash. It ends the claim when it is done.
+    fn claim(&self, hash: u64) -> Option<Claim<'_>> {
+        let (claimed, full) = lock(&self.table).claim(hash);
+        drop(full);
+        claimed.then_some(Claim { table: &self.table, hash })
     }
 
     /// How many operations are ready to run, and how many tapes to be pulled back.
@@ -204,37 +242,36 @@ impl Rules {
         tracked: bool,
         (hash, epoch): (u64, u64),
     ) -> Option<Arc<Rule>> {
-        let mut table = lock(&self.table);
-        if let Some(rule) = table.ready.get(&hash).and_then(|all| all.iter().find(|r| r.fits(plain, operands))) {
-            return Some(rule.clone());
+        let fitting = |all: &SmallVec<[Arc<Rule>; 1]>| all.iter().find(|r| r.fits(plain, operands)).cloned();
+        let known = lock(&self.table).ready.get(&hash).and_then(fitting);
+        if known.is_some() {
+            return known;
         }
-        if table.seen.len() >= MOST {
-            *table = Table::default();
-        }
-        if table.seen.insert(hash) {
-            return None;
-        }
+        let claim = self.claim(hash)?;
         let ready = Ready::new(rt, op, x, tracked);
         let rule = Arc::new(Rule { epoch, op: op.clone(), operands: operands.clone(), ready });
-        table.ready.entry(hash).or_default().push(rule.clone());
+        if self.epoch.load(Ordering::Acquire) == epoch {
+            lock(&self.table).ready.entry(hash).or_default().push(rule.clone());
+        }
+        drop(claim);
         Some(rule)
     }
 
     /// How a tape is pulled back at once, if one like it was seen before and it may be.
     pub fn whole(&self, rt: &EagerRuntime, part: &Part<'_>, seeds: &[Seed<'_>]) -> Option<Arc<Whole>> {
         let key = Key::of(part, seeds)?;
-        let mut table = lock(&self.table);
-        if let Some(whole) = table.wholes.get(&key.hash).and_then(|all| all.iter().find(|w| w.fits(&key))) {
-            return Some(whole.clone());
+        let fitting = |all: &SmallVec<[Arc<Whole>; 1]>| all.iter().find(|w| w.fits(&key)).cloned();
+        let known = lock(&self.table).wholes.get(&key.hash).and_then(fitting);
+        if known.is_some() {
+            return known;
         }
-        if table.seen.len() >= MOST {
-            *table = Table::default();
+        let (hash, epoch) = (key.hash, self.epoch.load(Ordering::Acquire));
+        let claim = self.claim(hash)?;
+        let whole = Arc::new(Whole::new(rt, part, seeds, key));
+        if self.epoch.load(Ordering::Acquire) == epoch {
+            lock(&self.table).wholes.entry(hash).or_default().push(whole.clone());
         }
-        if table.seen.insert(key.hash) {
-            return None;
-        }
-        let (hash, whole) = (key.hash, Arc::new(Whole::new(rt, part, seeds, key)));
-        table.wholes.entry(hash).or_default().push(whole.clone());
+        drop(claim);
         Some(whole)
     }
 }
@@ -259,7 +296,7 @@ impl Ready {
     fn new(rt: &EagerRuntime, op: &Op, x: &[&Value], tracked: bool) -> Option<Ready> {
         let operands: SmallVec<[Type; 4]> = x.iter().map(|v| v.ty().clone()).collect();
         op.infer(&operands).ok()?;
-        let order = order_of(x.iter().copied());
+        let given = given_by(x.iter().copied());
         let b = Builder::new(op.name(), rt.session().clone());
         let params: SmallVec<[Val; 4]> = x.iter().map(|v| b.param(v.ty().clone(), None)).collect();
         let program = RefCell::new(LinearProgram::default());
@@ -276,7 +313,7 @@ impl Ready {
         if results.len() != op.results() || tangents.len() != op.results() || results.contains(&Val::POISON) {
             return None;
         }
-        let program = program.into_inner();
+        let program = program.into_inner().for_any_emitter();
         let types: SmallVec<[Type; 1]> = results.iter().map(|&v| b.ty(v)).collect();
         let tangents: SmallVec<[Option<Lv>; 1]> =
             tangents.into_iter().zip(&types).map(|(t, ty)| t.filter(|_| ty.dtype.has_tangent())).collect();
@@ -314,8 +351,8 @@ impl Ready {
                     )
                 }
             };
-            let order = if let Source::Taken(Taken::Operand(k)) = source { x[k].order } else { order };
-            kept.push(Kept { at: v.index(), source, ty: b.ty(v), order, origin });
+            let given = if let Source::Taken(Taken::Operand(k)) = source { x[k].given } else { given };
+            kept.push(Kept { at: v.index(), source, ty: b.ty(v), given, origin });
         }
         let forward = b.finish(&outputs).ok()?;
         let depends = depending(&forward, &t);
@@ -327,7 +364,7 @@ impl Ready {
                 at: k,
                 source: Source::Taken(Taken::Operand(k)),
                 ty: v.ty().clone(),
-                order: v.order,
+                given: v.given,
                 origin: origin(k),
             };
             x.iter().enumerate().map(kept).collect()
@@ -335,13 +372,13 @@ impl Ready {
         let forward = steady(rt, forward)?;
         let derivative = derived.then(|| Arc::new(Derivative::new(op.clone(), program, inputs, kept, again, true)));
         let slots = tangents.iter().map(|t| t.map(|l| l.index() as u32));
-        Some(Ready { forward, results: slots.collect(), order, derivative })
+        Some(Ready { forward, results: slots.collect(), given, derivative })
     }
 
     fn run(&self, x: &[&Value], loc: Loc, y: &mut Values) -> Result<()> {
         let mut others: SmallVec<[Tensor; 1]> = SmallVec::new();
         self.forward.run_each(x.iter().map(|v| &v.tensor), |tensor| match self.results.get(y.len()) {
-            Some(_) => y.push(Value::new(tensor, self.order)),
+            Some(_) => y.push(Value::new(tensor, self.given)),
             None => others.push(tensor),
         })?;
         let Some(derivative) = &self.derivative else { return Ok(()) };
@@ -392,11 +429,13 @@ impl Derivative {
         }
         let mut list = &self.pullbacks;
         loop {
-            let known = list.0.get_or_init(|| {
+            let Some(known) = list.0.get() else {
+                // Rules of others write it, and may ask for it: it is not being made while they do. The first one stays.
                 let slots: SmallVec<[u32; 1]> = slots.clone().collect();
                 let pullback = self.write_pullback(rt, &slots);
-                Box::new(Known { slots, pullback, next: Pullbacks::default() })
-            });
+                let _ = list.0.set(Box::new(Known { slots, pullback, next: Pullbacks::default() }));
+                continue;
+            };
             if known.slots.iter().copied().eq(slots.clone()) {
                 return known.pullback.as_ref();
             }

@@ -2,10 +2,12 @@
 
 use super::cache::{EagerCacheStats, ExtensionCacheLimits, ExtensionCaches};
 use super::error::Result;
-use super::exec::{Exec, Held, Helds, Value, number};
+use super::exec::{Exec, Held, Helds, number, unknown};
+use super::gradient::{Grad, Gradient};
 use super::rule::Rules;
-use super::tape::{Grad, lock, next_id, no_grad};
+use super::tape::{lock, next_id, no_grad};
 use super::tensor::EagerTensor;
+use super::turns::Turns;
 use crate::AdContext;
 use crate::cpu::CpuBackend;
 use crate::tensor::Tensor;
@@ -59,7 +61,7 @@ impl OpProfile {
 /// let x = rt.constant_from(Tensor::vector(vec![3.0, 4.0]))?;
 /// w.mul(&x)?.sum()?.backward()?;
 /// assert_eq!(w.grad()?.unwrap().to_vec::<f64>()?, [3.0, 4.0]);
-/// rt.clear_grads();
+/// rt.clear_grads()?;
 /// // Nothing is recorded here.
 /// assert!(!rt.no_grad(|| w.mul(&x))?.tracks_grad());
 /// // Any function of the core's emitter.
@@ -70,13 +72,16 @@ impl OpProfile {
 pub struct EagerRuntime {
     id: u64,
     session: Session,
-    backend: RwLock<CpuBackend>,
-    caches: Mutex<ExtensionCaches>,
+    /// What runs operations: taken out before anything runs.
+    backend: RwLock<Arc<CpuBackend>>,
+    /// Held while the backend is changed.
+    changing: Turns<()>,
+    caches: Turns<ExtensionCaches>,
     rules: Rules,
     walks: Mutex<()>,
     /// The number 1 in f64 and f32.
     ones: [OnceLock<cotangent_cpu::Tensor>; 2],
-    variables: Mutex<Vec<Weak<Mutex<Option<Value>>>>>,
+    variables: Mutex<Vec<Weak<Mutex<Gradient>>>>,
     anomaly: AtomicBool,
     profiling: AtomicBool,
     profile: Mutex<FxHashMap<String, (u64, Duration)>>,
@@ -98,9 +103,10 @@ impl EagerRuntime {
     pub fn with_cpu_backend_and_ad_context(backend: CpuBackend, ad: &AdContext) -> Arc<EagerRuntime> {
         Arc::new(EagerRuntime {
             id: next_id(),
-            session: ad.session(),
-            backend: RwLock::new(backend),
-            caches: Mutex::default(),
+            session: ad.session_of_many(),
+            backend: RwLock::new(Arc::new(backend)),
+            changing: Turns::new(()),
+            caches: Turns::new(ExtensionCaches::default()),
             rules: Rules::default(),
             walks: Mutex::default(),
             ones: Default::default(),
@@ -139,11 +145,13 @@ impl EagerRuntime {
     }
 
     /// Forgets the gradients of all variables.
-    pub fn clear_grads(&self) {
+    pub fn clear_grads(&self) -> Result<()> {
         let all: Vec<Grad> = lock(&self.variables).iter().filter_map(Weak::upgrade).collect();
         for grad in all {
-            lock(&grad).take();
+            let old = lock(&grad).take();
+            drop(old);
         }
+        Ok(())
     }
 
     /// Runs `f` with nothing recorded on this thread.
@@ -174,12 +182,20 @@ impl EagerRuntime {
         let exec = Exec::new(self, true, values, Env::default());
         let loc = crate::traced::here();
         exec.set_loc(loc);
-        let x: Vec<Val> = (0..operands.len()).map(Val::from_index).collect();
-        let y = f(&exec, &x);
+        let y = f(&exec, &exec.given());
         if let Some(e) = exec.take_error() {
             return Err(e.at(loc).into());
         }
-        Ok(y.iter().filter_map(|&v| exec.get(v)).map(|v| EagerTensor::from_value(v, self)).collect())
+        let value = |&v: &Val| match exec.get(v) {
+            Some(value) => Ok(EagerTensor::from_value(value, self)),
+            None => Err(unknown(v).at(loc).into()),
+        };
+        y.iter().map(value).collect()
+    }
+
+    /// The backend as it is now.
+    fn backend(&self) -> Arc<CpuBackend> {
+        self.backend.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(super) fn rules(&self) -> &Rules {
@@ -203,7 +219,7 @@ impl EagerRuntime {
 
     /// The program of a function on the backend.
     pub(super) fn compile(&self, f: Arc<Function>) -> cotangent_core::Result<Program> {
-        self.backend.read().unwrap_or_else(PoisonError::into_inner).executor().compile(&f)
+        self.backend().executor().compile(&f)
     }
 
     /// Whether every operation is looked at as it runs.
@@ -228,7 +244,7 @@ impl EagerRuntime {
             let measure = measure.first().map(|m| m.clone().into_array()).transpose()?;
             return Err(guard.error(&ok, measure.as_ref()));
         }
-        let backend = self.backend.read().unwrap_or_else(PoisonError::into_inner);
+        let backend = self.backend();
         if op.runs() {
             backend.executor().apply(op, x, env)
         } else {
@@ -242,9 +258,10 @@ impl EagerRuntime {
         let start = Instant::now();
         let y = self.execute_plain(op, x, env)?;
         if self.profiling.load(Ordering::Relaxed) {
+            let (name, took) = (op.name().to_owned(), start.elapsed());
             let mut profile = lock(&self.profile);
-            let entry = profile.entry(op.name().to_owned()).or_default();
-            *entry = (entry.0 + 1, entry.1 + start.elapsed());
+            let entry = profile.entry(name).or_default();
+            *entry = (entry.0 + 1, entry.1 + took);
         }
         if anomaly && !before && y.iter().any(has_nan) {
             bail!(CheckFailed, "`{}` produced the first NaN: its operands had none (anomaly detection)", op.name());
@@ -272,16 +289,35 @@ impl EagerRuntime {
         all
     }
 
-    /// Lets `f` add kernels of extension operations to the backend.
+    /// Lets `f` add kernels of extension operations to the backend; where it fails nothing is added.
     pub fn register_extension(&self, f: impl FnOnce(&mut CpuBackend) -> cotangent_core::Result<()>) -> Result<()> {
-        Ok(self.with_backend_mut(f)??)
+        let register = |backend: &mut CpuBackend| {
+            let before = backend.clone();
+            let done = f(backend).and_then(|()| backend.check());
+            if done.is_err() {
+                *backend = before;
+            }
+            done
+        };
+        Ok(self.change("register_extension", register)??)
     }
 
-    /// Lets `f` use the backend.
+    /// Lets `f` use the backend. What it changes holds for operations that begin when it has returned; until then they run
+    /// as before, inside `f` too. Changing the backend inside `f` is an error.
     pub fn with_backend_mut<R>(&self, f: impl FnOnce(&mut CpuBackend) -> R) -> Result<R> {
-        let y = f(&mut self.backend.write().unwrap_or_else(PoisonError::into_inner));
-        self.rules.clear();
-        Ok(y)
+        self.change("with_backend_mut", f)
+    }
+
+    fn change<R>(&self, call: &'static str, f: impl FnOnce(&mut CpuBackend) -> R) -> Result<R> {
+        Ok(self.changing.with(call, |()| {
+            let mut backend = CpuBackend::clone(&self.backend());
+            let y = f(&mut backend);
+            let new = Arc::new(backend);
+            let old = std::mem::replace(&mut *self.backend.write().unwrap_or_else(PoisonError::into_inner), new);
+            drop(old);
+            self.rules.clear();
+            y
+        })?)
     }
 
     /// Waits until everything submitted has run; on the processor nothing is left to wait for.
@@ -292,35 +328,43 @@ impl EagerRuntime {
     /// What the caches hold.
     pub fn cache_stats(&self) -> Result<EagerCacheStats> {
         let (operations, tapes) = self.rules.count();
-        Ok(EagerCacheStats { extensions: lock(&self.caches).stats(), operations, tapes })
+        let extensions = self.caches.with("cache_stats", |caches| caches.stats())?;
+        Ok(EagerCacheStats { extensions, operations, tapes })
     }
 
-    /// Forgets everything cached.
+    /// Forgets everything cached, and frees the buffers that the process keeps for tensors to come
+    /// ([`release_memory`](crate::release_memory)).
     pub fn clear_caches(&self) -> Result<()> {
+        let kept = self.caches.with("clear_caches", ExtensionCaches::take)?;
+        drop(kept);
         self.rules.clear();
-        self.clear_extension_caches()
+        self.session.forget();
+        crate::release_memory();
+        Ok(())
     }
 
     /// Forgets what extensions keep.
     pub fn clear_extension_caches(&self) -> Result<()> {
-        lock(&self.caches).clear();
+        let kept = self.caches.with("clear_extension_caches", ExtensionCaches::take)?;
+        drop(kept);
         Ok(())
     }
 
     /// How much extensions may keep.
     pub fn extension_cache_limits(&self) -> Result<ExtensionCacheLimits> {
-        Ok(lock(&self.caches).limits())
+        Ok(self.caches.with("extension_cache_limits", |caches| caches.limits())?)
     }
 
     /// Sets how much extensions may keep.
     pub fn set_extension_cache_limits(&self, limits: ExtensionCacheLimits) -> Result<()> {
-        lock(&self.caches).set_limits(limits);
+        let evicted = self.caches.with("set_extension_cache_limits", |caches| caches.limit(limits))?;
+        drop(evicted);
         Ok(())
     }
 
-    /// Lets `f` use the caches of extensions.
+    /// Lets `f` use the caches of extensions. Other threads that ask for them wait; inside `f` that is an error.
     pub fn with_extension_caches_mut<R>(&self, f: impl FnOnce(&mut ExtensionCaches) -> R) -> Result<R> {
-        Ok(f(&mut lock(&self.caches)))
+        Ok(self.caches.with("with_extension_caches_mut", f)?)
     }
 }
 

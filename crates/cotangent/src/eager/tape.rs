@@ -6,10 +6,11 @@
 //! lives as long as a tensor that was computed with it. Nothing recurses over it.
 
 use super::exec::{Exec, Held, Helds, Inputs, Value, Values};
+use super::gradient::{Grad, Gradient};
+use super::hook::{self, Hook, HookFn, HookHandle, Hooks};
 use super::rule::Pullbacks;
 use super::runtime::EagerRuntime;
-use super::tensor::EagerTensor;
-use crate::tensor::Order;
+use crate::tensor::Given;
 use cotangent_core::transform::{Lin, LinearProgram, Lv, Operand};
 use cotangent_core::{Arg, Code, Dim, Emit, Env, Error, Loc, Op, Result, Type, Val, bail};
 use cotangent_cpu::Tensor;
@@ -17,7 +18,7 @@ use cotangent_cpu::kernel::Operands;
 use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use triomphe::UniqueArc;
 
 /// A count of references without a second one for weak ones: whether a node has another is a load.
@@ -101,9 +102,6 @@ impl Edge {
     }
 }
 
-/// Looks at a cotangent, and may replace it.
-pub(super) type Hook = Arc<dyn Fn(&EagerTensor) -> Option<EagerTensor> + Send + Sync>;
-
 /// A recorded operation, or a leaf.
 pub(super) struct Node {
     /// Later nodes have greater ones.
@@ -113,10 +111,8 @@ pub(super) struct Node {
     pub kind: Kind,
     pub mark: Mark,
     /// Made for the first one: few nodes have any.
-    hooks: OnceLock<Box<Hooks>>,
+    hooks: OnceLock<Arc<Hooks>>,
 }
-
-type Hooks = Mutex<Vec<(u32, Hook)>>;
 
 /// What a walk over the tape writes on a node: the number of the walk, and the node's index in it.
 #[derive(Default)]
@@ -135,14 +131,12 @@ impl Mark {
 }
 
 pub(super) enum Kind {
-    /// A variable.
-    Leaf { grad: Grad },
+    /// A variable. Its gradient belongs to the tensors that are the variable: it may refer to this node, as one that can
+    /// be differentiated does, and would keep it for ever.
+    Leaf { grad: Weak<Mutex<Gradient>> },
     /// An operation: what `backward` needs, until it is released.
     Op { derivative: Arc<Derivative>, loc: Loc, tape: Saved },
 }
-
-/// The gradient of a variable so far: of its node, and known to the runtime.
-pub(super) type Grad = Arc<Mutex<Option<Value>>>;
 
 /// What a node keeps for `backward`, until it is released.
 #[derive(Default)]
@@ -153,10 +147,26 @@ pub(super) struct Saved {
 }
 
 impl Saved {
-    /// What is kept, unless it was released.
+    /// What is kept, unless it was released. No foreign code may run while it is borrowed.
     pub fn get(&self) -> Option<MutexGuard<'_, Tape>> {
         let tape = lock(&self.tape);
         (!self.released()).then_some(tape)
+    }
+
+    /// What is kept, for a pass that leaves it (`keep`) or releases it.
+    pub fn for_pass(&self, keep: bool) -> Option<Tape> {
+        let mut tape = self.get()?;
+        if keep {
+            return Some(tape.clone());
+        }
+        self.released.store(true, Ordering::Release);
+        Some(std::mem::take(&mut tape))
+    }
+
+    /// Gives back what a pass took and failed with.
+    pub fn restore(&self, tape: Tape) {
+        *lock(&self.tape) = tape;
+        self.released.store(false, Ordering::Release);
     }
 
     /// Lets it go.
@@ -200,7 +210,7 @@ pub(super) struct Derivative {
 }
 
 /// The derivative at one point.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Tape {
     /// What is [kept](Derivative::kept), then the operands if they are; without what is fixed.
     pub saved: SmallVec<[Tensor; 2]>,
@@ -220,7 +230,7 @@ pub(super) struct Kept {
     pub at: usize,
     pub source: Source,
     pub ty: Type,
-    pub order: Order,
+    pub given: Given,
     pub origin: Origin,
 }
 
@@ -257,7 +267,7 @@ impl Kept {
             Origin::Input(k) => Some(node.inputs[k].clone()),
             Origin::Result(slot) => Some(Edge::of(node.clone(), slot)),
         });
-        Value { edge, ..Value::new(tensor, self.order) }
+        Value { edge, ..Value::new(tensor, self.given) }
     }
 }
 
@@ -359,7 +369,7 @@ impl Node {
     /// A variable, and its gradient.
     pub fn leaf() -> (Edge, Grad) {
         let (id, grad) = (node_id(&[]), Grad::default());
-        let kind = Kind::Leaf { grad: grad.clone() };
+        let kind = Kind::Leaf { grad: Arc::downgrade(&grad) };
         let node = Node { id, inputs: SmallVec::new(), kind, mark: Mark::default(), hooks: OnceLock::new() };
         (Edge { node: Shared::new(node), slot: 0 }, grad)
     }
@@ -381,26 +391,22 @@ impl Node {
         matches!(&self.kind, Kind::Op { tape, .. } if tape.released())
     }
 
-    pub fn add_hook(&self, slot: u32, hook: Hook) {
-        lock(self.hooks.get_or_init(Box::default)).push((slot, hook));
+    /// Adds a hook; what removes it again.
+    pub fn add_hook(&self, slot: u32, given: Given, call: HookFn) -> HookHandle {
+        hook::add(self.hooks.get_or_init(Arc::default), slot, given, call)
     }
 
     pub fn has_hooks(&self) -> bool {
-        self.hooks.get().is_some()
+        self.hooks.get().is_some_and(|hooks| !lock(hooks).is_empty())
     }
 
-    pub fn hooks(&self) -> Vec<(u32, Hook)> {
+    pub fn hooks(&self) -> Vec<Hook> {
         self.hooks.get().map(|hooks| lock(hooks).clone()).unwrap_or_default()
     }
 
     /// Moves the nodes that this one refers to onto a stack.
     fn unlink(&mut self, stack: &mut Vec<Shared<Node>>) {
         stack.extend(self.inputs.drain(..).map(|e| e.node));
-        if let Kind::Leaf { grad } = &self.kind
-            && let Some(Value { edge: Some(e), .. }) = lock(grad).take()
-        {
-            stack.push(e.node);
-        }
     }
 }
 
@@ -426,9 +432,9 @@ impl Drop for Node {
     }
 }
 
-/// The order of the results of an operation on these.
-pub(super) fn order_of<'v>(x: impl Iterator<Item = &'v Value>) -> Order {
-    Order::of_results(x.map(|v| (v.order, v.rank())))
+/// What the results of an operation on these say of their order.
+pub(super) fn given_by<'v>(x: impl Iterator<Item = &'v Value>) -> Given {
+    Given::of_results(x.map(|v| v.given))
 }
 
 /// Runs an operation, and records it if it may be and an operand is tracked.
@@ -462,14 +468,14 @@ pub(super) fn apply_to(
 
 /// Runs an operation.
 fn run(rt: &EagerRuntime, op: &Op, x: Inputs, env: &mut Env) -> Result<Values> {
-    let order = order_of(x.iter());
+    let given = given_by(x.iter());
     let types: Option<Vec<Type>> = (!op.binds().is_empty()).then(|| x.iter().map(|v| v.ty().clone()).collect());
     let tensors: Operands = x.into_iter().map(|v| v.tensor).collect();
     let y = rt.execute(op, tensors, env)?;
     if let Some(types) = types {
         bind(op, &types, y.iter(), env)?;
     }
-    Ok(y.into_iter().map(|tensor| Value::new(tensor, order)).collect())
+    Ok(y.into_iter().map(|tensor| Value::new(tensor, given)).collect())
 }
 
 /// Keeps the extents that an operation has decided.
@@ -522,11 +528,12 @@ pub(super) fn linearize(rt: &EagerRuntime, op: &Op, x: Inputs, track: bool, loc:
         );
     }
     let (exec_values, env) = exec.into_parts();
-    Ok(Linearized { exec_values, env, program: program.into_inner(), results, tangents })
+    let program = program.into_inner().for_any_emitter();
+    Ok(Linearized { exec_values, env, program, results, tangents })
 }
 
 fn record(rt: &EagerRuntime, op: Op, x: Inputs, loc: Loc, env: &mut Env) -> Result<Values> {
-    let order = order_of(x.iter());
+    let given = given_by(x.iter());
     let mut inputs: SmallVec<[Edge; 2]> = SmallVec::new();
     let origins: SmallVec<[Option<usize>; 4]> = x
         .iter()
@@ -544,7 +551,7 @@ fn record(rt: &EagerRuntime, op: Op, x: Inputs, loc: Loc, env: &mut Env) -> Resu
         match exec_values.get(r.index()).and_then(|h| h.value.as_ref()) {
             Some(v) => {
                 *t = t.filter(|_| v.tensor.dtype().has_tangent());
-                y.push(Value { order, edge: None, ..v.clone() });
+                y.push(Value { given, edge: None, ..v.clone() });
             }
             None => return Err(Error::new(Code::RuleArity, format!("`{}` gave no result", op.name()))),
         }
@@ -572,7 +579,7 @@ fn record(rt: &EagerRuntime, op: Op, x: Inputs, loc: Loc, env: &mut Env) -> Resu
     let operand = |k: usize| origins[k].map_or(Origin::None, Origin::Input);
     let kept = |(at, held): (usize, &Held), source: Source, origin: Origin| {
         let v = held.value.as_ref()?;
-        Some((Kept { at, source, ty: v.ty().clone(), order: v.order, origin }, v.tensor.clone()))
+        Some((Kept { at, source, ty: v.ty().clone(), given: v.given, origin }, v.tensor.clone()))
     };
     let (all, mut saved): (Vec<Kept>, SmallVec<[Tensor; 2]>) = exec_values
         .iter()

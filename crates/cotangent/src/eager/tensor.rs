@@ -1,11 +1,13 @@
 //! [`EagerTensor`]: a tensor that computes at once, and remembers how if it is tracked.
 
-use super::backward::{BackwardOptions, pull, push, sum};
+use super::backward::{BackwardOptions, pull, push};
 use super::error::{Error, Result};
 use super::exec::{Value, Values};
+use super::gradient::{Grad, Gradient};
+use super::hook::HookHandle;
 use super::runtime::EagerRuntime;
 use super::tape::{self, Edge, Kind, Node, Shared, lock, recording};
-use crate::tensor::{Order, Tensor};
+use crate::tensor::{Given, Order, Tensor};
 use crate::traced::here;
 use cotangent_core::{Code, DType, Element, Env, Loc, Op, Type};
 use rustc_hash::FxHashMap;
@@ -38,6 +40,8 @@ use std::sync::Arc;
 pub struct EagerTensor {
     value: std::result::Result<Value, Box<Error>>,
     rt: Arc<EagerRuntime>,
+    /// That of a variable.
+    grad: Option<Grad>,
 }
 
 /// The cotangents that a reverse pass computed: of variables, and of every intermediate tensor that is still held.
@@ -64,7 +68,7 @@ impl Cotangents {
         let (node, slot) = v.edge.as_ref()?.key();
         let at = self.0.partition_point(|((id, _), _)| *id > node);
         let (_, ct) = self.0[at..].iter().take_while(|((id, _), _)| *id == node).find(|((_, s), _)| *s == slot)?;
-        Some(Arc::new(tensor_of(&Value { order: v.order, ..ct.clone() }).ok()?))
+        Some(Arc::new(tensor_of(&Value { given: v.given, ..ct.clone() }).ok()?))
     }
 
     /// Number of tensors that have one.
@@ -86,7 +90,7 @@ impl std::fmt::Debug for Cotangents {
 
 /// The tensor outside the runtime: dense in its order.
 fn tensor_of(v: &Value) -> Result<Tensor> {
-    Ok(Tensor::from_view(v.tensor.clone(), v.order).contiguous()?)
+    Ok(Tensor::computed(v.tensor.clone(), v.given)?)
 }
 
 #[track_caller]
@@ -98,8 +102,8 @@ impl EagerTensor {
     /// A constant of a runtime: no gradient is tracked.
     pub fn from_tensor_in(tensor: impl Into<Tensor>, ctx: impl Borrow<Arc<EagerRuntime>>) -> Result<EagerTensor> {
         let tensor = tensor.into();
-        let order = tensor.order();
-        Ok(EagerTensor::from_value(Value::new(tensor.into_view(), order), ctx.borrow()))
+        let given = tensor.given();
+        Ok(EagerTensor::from_value(Value::new(tensor.into_view(), given), ctx.borrow()))
     }
 
     /// A variable of a runtime: gradients with respect to it are tracked. The elements are not copied. An error for
@@ -118,16 +122,17 @@ impl EagerTensor {
         if let Ok(v) = &mut x.value {
             v.edge = Some(edge);
         }
+        x.grad = Some(grad);
         Ok(x)
     }
 
     pub(super) fn from_value(value: Value, rt: &Arc<EagerRuntime>) -> EagerTensor {
-        EagerTensor { value: Ok(value), rt: rt.clone() }
+        EagerTensor { value: Ok(value), rt: rt.clone(), grad: None }
     }
 
     /// What an operator that failed gives.
     pub(super) fn from_result(r: Result<EagerTensor>, rt: &Arc<EagerRuntime>) -> EagerTensor {
-        r.unwrap_or_else(|e| EagerTensor { value: Err(Box::new(e)), rt: rt.clone() })
+        r.unwrap_or_else(|e| EagerTensor { value: Err(Box::new(e)), rt: rt.clone(), grad: None })
     }
 
     pub(super) fn value(&self) -> Result<&Value> {
@@ -148,7 +153,7 @@ impl EagerTensor {
         let mut y = Values::new();
         tape::apply_to(&self.rt, &op.into(), x, true, loc, &mut Env::default(), &mut y).map_err(|e| e.at(loc))?;
         let y = y.pop().expect("the operation has one result");
-        Ok(EagerTensor { value: Ok(y), rt: self.rt.clone() })
+        Ok(EagerTensor { value: Ok(y), rt: self.rt.clone(), grad: None })
     }
 
     /// Applies any operation, an extension included: a tensor per result. An operation without operands is
@@ -183,7 +188,11 @@ impl EagerTensor {
 
     /// The order in which its elements are listed.
     pub fn order(&self) -> Order {
-        self.value.as_ref().map_or(Order::RowMajor, |v| v.order)
+        self.given().order()
+    }
+
+    fn given(&self) -> Given {
+        self.value.as_ref().map_or(Given::Nothing, |v| v.given)
     }
 
     /// Whether gradients flow through it.
@@ -229,7 +238,7 @@ impl EagerTensor {
     /// The same elements without the tape: nothing flows back through it.
     pub fn detach(&self) -> EagerTensor {
         let value = self.value.as_ref().map(|v| Value { edge: None, ..v.clone() }).map_err(Clone::clone);
-        EagerTensor { value, rt: self.rt.clone() }
+        EagerTensor { value, rt: self.rt.clone(), grad: None }
     }
 
     /// The same elements as a constant of another runtime.
@@ -294,61 +303,62 @@ impl EagerTensor {
             }
         })?;
         for (node, v) in leaves {
-            let Kind::Leaf { grad } = &node.kind else { continue };
-            // Held over the sum: another thread may add, too.
-            match &mut *lock(grad) {
-                Some(old) => sum(&self.rt, old, &v, options.create_graph)?,
-                none => *none = Some(v),
+            // Where no tensor is the variable any more, nobody can ask for its gradient.
+            if let Kind::Leaf { grad } = &node.kind
+                && let Some(grad) = grad.upgrade()
+            {
+                Gradient::add(&grad, &self.rt, v, options.create_graph)?;
             }
         }
         Ok(all)
     }
 
     fn seed_one(&self) -> Value {
-        Value::new(self.rt.one(self.dtype()), Order::RowMajor)
+        Value::new(self.rt.one(self.dtype()), Given::Nothing)
     }
 
-    fn leaf_grad<R>(&self, f: impl FnOnce(&mut Option<Value>) -> R) -> Result<Option<R>> {
-        Ok(match &self.value()?.edge {
-            Some(Edge { node, .. }) => match &node.kind {
-                Kind::Leaf { grad } => Some(f(&mut lock(grad))),
-                Kind::Op { .. } => None,
-            },
-            None => None,
+    /// The gradient of this variable; `None` for other tensors.
+    fn leaf_grad(&self) -> Result<Option<Grad>> {
+        let Some(Edge { node, .. }) = &self.value()?.edge else { return Ok(None) };
+        Ok(match &node.kind {
+            Kind::Leaf { grad } => self.grad.clone().or_else(|| grad.upgrade()),
+            Kind::Op { .. } => None,
         })
+    }
+
+    /// What passes have added up so far, as this tensor lists its elements.
+    fn gradient(&self) -> Result<Option<Value>> {
+        let value = self.leaf_grad()?.and_then(|g| lock(&g).value.clone());
+        Ok(value.map(|v| Value { given: self.given(), ..v }))
     }
 
     /// The gradient that reverse passes have added up on this variable; `None` if none has reached it, and for tensors
     /// that are not variables.
     pub fn grad(&self) -> Result<Option<Arc<Tensor>>> {
-        let order = self.order();
-        match self.leaf_grad(|g| g.clone())?.flatten() {
-            Some(v) => Ok(Some(Arc::new(tensor_of(&Value { order, ..v })?))),
-            None => Ok(None),
-        }
+        self.gradient()?.map(|v| Ok(Arc::new(tensor_of(&v)?))).transpose()
     }
 
     /// As [`EagerTensor::grad`], as a tensor of the runtime: tracked after a pass that created a graph.
     pub fn grad_tensor(&self) -> Result<Option<EagerTensor>> {
-        Ok(self.leaf_grad(|g| g.clone())?.flatten().map(|v| EagerTensor::from_value(v, &self.rt)))
+        Ok(self.gradient()?.map(|v| EagerTensor::from_value(v, &self.rt)))
     }
 
     /// Forgets the gradient of this variable.
     pub fn clear_grad(&self) -> Result<()> {
-        self.leaf_grad(|g| *g = None)?;
+        let old = self.leaf_grad()?.and_then(|g| lock(&g).take());
+        drop(old);
         Ok(())
     }
 
     /// Calls `hook` with the complete gradient with respect to this tensor in every reverse pass that reaches it; what
-    /// it returns takes its place.
+    /// it returns takes its place. A hook that holds the tensor it belongs to lives for ever, unless it is removed.
     #[track_caller]
     pub fn register_hook(
         &self,
         hook: impl Fn(&EagerTensor) -> Option<EagerTensor> + Send + Sync + 'static,
-    ) -> Result<()> {
+    ) -> Result<HookHandle> {
         let e = self.edge()?;
-        e.node.add_hook(e.slot, Arc::new(hook));
-        Ok(())
+        Ok(e.node.add_hook(e.slot, self.given(), Arc::new(hook)))
     }
 
     #[track_caller]
@@ -370,7 +380,7 @@ impl EagerTensor {
             .iter()
             .zip(&keys)
             .map(|(x, key)| {
-                let v = Value { order: x.order(), ..found.get(key)?.clone() };
+                let v = Value { given: x.given(), ..found.get(key)?.clone() };
                 Some(EagerTensor::from_value(v, &self.rt))
             })
             .collect())
@@ -381,7 +391,7 @@ impl EagerTensor {
     #[track_caller]
     pub fn grad_of(&self, wrt: &[&EagerTensor], options: BackwardOptions) -> Result<Vec<EagerTensor>> {
         let found = self.grad_optional(wrt, options)?;
-        found.into_iter().zip(wrt).map(|(g, x)| g.map_or_else(|| x.zeros_like(), Ok)).collect()
+        found.into_iter().zip(wrt).map(|(g, x)| g.map_or_else(|| x.no_derivative(), Ok)).collect()
     }
 
     /// As [`EagerTensor::grad_of`], `None` where it does not depend on a tensor.
@@ -411,7 +421,7 @@ impl EagerTensor {
     pub fn vjp(&self, x: &EagerTensor, ct: &EagerTensor) -> Result<EagerTensor> {
         let seed = ct.direction(Code::SeedMismatch, "cotangent", self)?;
         let back = self.pull_to(seed, &[x], BackwardOptions::create_graph())?.remove(0);
-        back.map_or_else(|| x.zeros_like(), Ok)
+        back.map_or_else(|| x.no_derivative(), Ok)
     }
 
     /// The tangent of this tensor for a tangent of `x`, by replaying what was recorded. Keeps the graph.
@@ -425,17 +435,21 @@ impl EagerTensor {
             None => None,
         };
         match t {
-            Some(v) => Ok(EagerTensor::from_value(Value { order: self.order(), ..v }, &self.rt)),
-            None => self.zeros_like(),
+            Some(v) => Ok(EagerTensor::from_value(Value { given: self.given(), ..v }, &self.rt)),
+            None => self.no_derivative(),
         }
     }
 
     /// Zeros of the same type, without the tape.
     pub fn zeros_like(&self) -> Result<EagerTensor> {
         let v = self.value()?;
-        let zeros = Tensor::zeros(v.tensor.dtype(), v.tensor.shape())?;
-        let zeros = Value { tensor: zeros.into_view(), edge: None, ..v.clone() };
-        Ok(EagerTensor::from_value(zeros, &self.rt))
+        EagerTensor::from_tensor_in(Tensor::zeros(v.tensor.dtype(), v.tensor.shape())?, &self.rt)
+    }
+
+    /// The derivative of, or by, what depends on nothing here: zeros, listed as this tensor is.
+    fn no_derivative(&self) -> Result<EagerTensor> {
+        let zeros = self.zeros_like()?.value()?.clone();
+        Ok(EagerTensor::from_value(Value { given: self.given(), ..zeros }, &self.rt))
     }
 
     /// Changes the elements in place (they are listed in the tensor's order): only here, not in clones, views or what a
@@ -462,15 +476,15 @@ impl EagerTensor {
             }
             _ => {}
         }
-        let (order, edge) = (v.order, v.edge.clone());
+        let (given, edge) = (v.given, v.edge.clone());
         let shape = v.tensor.shape().to_vec();
         let mut data = self.to_tensor()?.to_vec::<T>()?;
         f(&mut data);
-        let new = match order {
+        let new = match given.order() {
             Order::RowMajor => Tensor::from_vec_row_major(shape, data)?,
             Order::ColumnMajor => Tensor::from_vec_col_major(shape, data)?,
         };
-        self.value = Ok(Value { edge, ..Value::new(new.into_view(), order) });
+        self.value = Ok(Value { edge, ..Value::new(new.into_view(), given) });
         Ok(())
     }
 }

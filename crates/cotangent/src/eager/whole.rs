@@ -11,7 +11,7 @@ use super::exec::Value;
 use super::rule::steady;
 use super::runtime::EagerRuntime;
 use super::tape::{Derivative, Kind, Node, Shared, Tape};
-use crate::tensor::Order;
+use crate::tensor::Given;
 use cotangent_core::{Builder, Emit, Type, Val};
 use cotangent_cpu::{Program, Tensor};
 use rustc_hash::FxHasher;
@@ -195,7 +195,7 @@ impl Ready {
         let mut slots = Slots::new();
         self.program.run_each(x.iter().copied(), |ct| {
             let Some(&(i, slot)) = results.next() else { return };
-            slots.push((slot, Value::new(ct, Order::RowMajor)));
+            slots.push((slot, Value::new(ct, Given::Nothing)));
             if results.peek().is_none_or(|next| next.0 != i) {
                 let visit = &part.nodes[i as usize];
                 sink(visit.node, &slots, is_held(visit));

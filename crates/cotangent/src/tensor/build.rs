@@ -1,9 +1,9 @@
 //! Constructors of [`Tensor`] and its files.
 
-use super::{Order, Tensor, reversed, zero_array};
-use crate::{npy, npz, safetensors};
+use super::{Given, Order, Tensor, reversed, zero_array};
+use crate::{files, npy, npz, safetensors};
 use cotangent_core::dtype::Kind;
-use cotangent_core::{Array, DType, Data, Element, Result, Scalar, Wide, bail};
+use cotangent_core::{Array, Code, DType, Data, Element, Error, Result, Scalar, Wide, bail};
 use std::path::Path;
 
 impl Tensor {
@@ -23,10 +23,15 @@ impl Tensor {
         match Array::from_data(back, data) {
             Ok(a) => {
                 let view = cotangent_cpu::Tensor::from(a).transpose(&reversed(rank));
-                Ok(Tensor { view, order: Order::ColumnMajor })
+                Ok(Tensor::from_view(view, Order::ColumnMajor))
             }
             Err(e) => bail!(ShapeMismatch, "{} (extents given as {shape:?})", e.message()),
         }
+    }
+
+    /// What nobody gave an order.
+    fn made(a: Array) -> Tensor {
+        Tensor { view: a.into(), given: Given::Nothing }
     }
 
     /// Rank 0.
@@ -41,7 +46,7 @@ impl Tensor {
 
     /// Zeros (false for booleans).
     pub fn zeros(dtype: DType, shape: impl Into<Vec<usize>>) -> Result<Tensor> {
-        Ok(zero_array(dtype, shape.into())?.into())
+        Ok(Tensor::made(zero_array(dtype, shape.into())?))
     }
 
     /// Ones (true for booleans).
@@ -51,7 +56,7 @@ impl Tensor {
 
     /// One value everywhere; an error if the element type has no such number.
     pub fn full(dtype: DType, shape: impl Into<Vec<usize>>, value: impl Into<Scalar>) -> Result<Tensor> {
-        Ok(value.into().number(dtype)?.full(dtype, shape.into())?.into())
+        Ok(Tensor::made(value.into().number(dtype)?.full(dtype, shape.into())?))
     }
 
     /// The identity matrix of `n` rows.
@@ -64,7 +69,7 @@ impl Tensor {
             Kind::Complex => Wide::C((0..len).map(|i| f64::from(u8::from(at(i))).into()).collect()),
             Kind::Int | Kind::Bool => Wide::I((0..len).map(|i| at(i).into()).collect()),
         };
-        Ok(wide.narrow(dtype, [n, n])?.into())
+        Ok(Tensor::made(wide.narrow(dtype, [n, n])?))
     }
 
     /// `start, start + step, ..` below `stop` (above it for a negative step); an error if the element type lacks one of
@@ -94,22 +99,23 @@ impl Tensor {
     /// Reads a `.npy` file; an array in Fortran order is a column-major tensor, its elements as they are in the file.
     pub fn read_npy(path: impl AsRef<Path>) -> Result<Tensor> {
         let path = path.as_ref();
-        match std::fs::read(path) {
-            Ok(bytes) => match npy::parts(&bytes)? {
-                (shape, data, true) => Tensor::from_data_col_major(shape, data),
-                (shape, data, false) => Ok(Array::from_data(shape, data)?.into()),
-            },
-            Err(e) => bail!(Io, "{}: {e}", path.display()),
+        let open = || {
+            let file = std::fs::File::open(path)?;
+            let size = file.metadata()?.len();
+            Ok::<_, std::io::Error>((std::io::BufReader::new(file), size))
+        };
+        let (mut file, size) =
+            open().map_err(|e| Error::new(Code::Io, format!("cannot read {}: {e}", path.display())))?;
+        match npy::read_from(&mut file, size).map_err(|e| e.in_file(&path.display().to_string()))? {
+            (shape, data, true) => Tensor::from_data_col_major(shape, data),
+            (shape, data, false) => Ok(Array::from_data(shape, data)?.into()),
         }
     }
 
     /// Writes a `.npy` file.
     pub fn write_npy(&self, path: impl AsRef<Path>) -> Result<()> {
-        let path = path.as_ref();
-        match std::fs::write(path, npy::to_bytes(&self.to_array()?)) {
-            Ok(()) => Ok(()),
-            Err(e) => bail!(Io, "{}: {e}", path.display()),
-        }
+        let a = self.to_array()?;
+        files::write_with(path.as_ref(), &mut |out| npy::write_to(&a, out))
     }
 
     /// Reads all tensors of an `.npz` archive or, by its ending, a `.safetensors` file.

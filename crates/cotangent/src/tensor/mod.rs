@@ -15,49 +15,19 @@
 //! ```
 //!
 //! Results of programs are column-major if every operand with two axes or more was, and row-major otherwise
-//! ([`Order::of_results`]).
+//! ([`Order::of_results`]). What is made here (`zeros`, `ones`, `full`, `eye`, `arange`, `linspace`, repetitions of vectors
+//! and numbers) has no order and takes that of what it meets; alone it reads row-major.
 
 mod build;
 mod display;
+mod order;
 mod typed;
 
+pub(crate) use order::Given;
+pub use order::Order;
 pub use typed::TypedTensor;
 
 use cotangent_core::{Array, DType, Element, Result, Type, bail, for_dtype};
-
-/// The order in which elements are listed.
-///
-/// ```
-/// use cotangent::Tensor;
-/// use cotangent::tensor::Order;
-/// let a = Tensor::from_vec_col_major([2, 3], vec![1, 2, 3, 4, 5, 6])?;
-/// assert_eq!((a.order(), a.to_order(Order::RowMajor)?.as_slice::<i32>()?), (Order::ColumnMajor, &[1, 3, 5, 2, 4, 6][..]));
-/// # Ok::<(), cotangent::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Order {
-    /// The last axis varies fastest (C).
-    #[default]
-    RowMajor,
-    /// The first axis varies fastest (Fortran).
-    ColumnMajor,
-}
-
-impl Order {
-    /// The order of what is computed from operands of these orders and ranks: column-major if one is and no other
-    /// operand with two axes or more is row-major.
-    pub fn of_results(operands: impl IntoIterator<Item = (Order, usize)>) -> Order {
-        let mut any = false;
-        for (order, rank) in operands {
-            match order {
-                Order::ColumnMajor => any = true,
-                Order::RowMajor if rank > 1 => return Order::RowMajor,
-                Order::RowMajor => {}
-            }
-        }
-        if any { Order::ColumnMajor } else { Order::RowMajor }
-    }
-}
 
 /// A tensor of any element type. See the page of this module.
 ///
@@ -80,7 +50,7 @@ impl Order {
 #[derive(Clone)]
 pub struct Tensor {
     view: cotangent_cpu::Tensor,
-    order: Order,
+    given: Given,
 }
 
 /// Axes in reverse.
@@ -91,7 +61,19 @@ fn reversed(rank: usize) -> Vec<usize> {
 impl Tensor {
     /// A view of the runtime's, spoken of in this order.
     pub fn from_view(view: cotangent_cpu::Tensor, order: Order) -> Tensor {
-        Tensor { view, order }
+        let given = Given::of(order, view.shape().len());
+        Tensor { view, given }
+    }
+
+    /// What was computed from what users gave in this order: dense in it.
+    pub(crate) fn computed(view: cotangent_cpu::Tensor, given: Given) -> Result<Tensor> {
+        let given = given.of_rank(view.shape().len());
+        Tensor { view, given }.contiguous()
+    }
+
+    /// The order that its users gave it.
+    pub(crate) fn given(&self) -> Given {
+        self.given
     }
 
     /// The runtime's view of the same elements.
@@ -141,7 +123,7 @@ impl Tensor {
 
     /// The order in which [`Tensor::as_slice`] and [`Tensor::to_vec`] list elements.
     pub fn order(&self) -> Order {
-        self.order
+        self.given.order()
     }
 
     fn check<T: Element>(&self) -> Result<()> {
@@ -157,7 +139,7 @@ impl Tensor {
     /// [`Tensor::contiguous`] makes such a one dense, [`Tensor::to_vec`] copies.
     pub fn as_slice<T: Element>(&self) -> Result<&[T]> {
         self.check::<T>()?;
-        let slice = match self.order {
+        let slice = match self.order() {
             Order::RowMajor => self.view.as_slice(),
             Order::ColumnMajor => self.view.column_slice(),
         };
@@ -168,7 +150,7 @@ impl Tensor {
                 "the elements of this {} view with strides {:?} do not lie in {:?} order; use contiguous() or to_vec()",
                 self.ty(),
                 self.strides(),
-                self.order
+                self.order()
             ),
         }
     }
@@ -200,7 +182,7 @@ impl Tensor {
     /// Every element as `f64` (real parts of complex numbers), in the tensor's order.
     pub fn to_f64(&self) -> Result<Vec<f64>> {
         let t = self.contiguous()?;
-        let turned = match t.order {
+        let turned = match t.order() {
             Order::RowMajor => t.view,
             Order::ColumnMajor => t.view.clone().transpose(&reversed(t.rank())),
         };
@@ -209,7 +191,7 @@ impl Tensor {
 
     /// The same elements, dense in the tensor's own order; a copy unless they lie so already.
     pub fn contiguous(&self) -> Result<Tensor> {
-        self.to_order(self.order)
+        Ok(Tensor { given: self.given, ..self.to_order(self.order())? })
     }
 
     /// The same elements, dense in this order; a copy unless they lie so already.
@@ -221,7 +203,7 @@ impl Tensor {
                 self.view.clone().transpose(&back).into_dense()?.transpose(&back)
             }
         };
-        Ok(Tensor { view, order })
+        Ok(Tensor::from_view(view, order))
     }
 
     /// A dense row-major [`Array`] of the same elements, the values of the core; no copy if they lie so.
@@ -237,7 +219,8 @@ impl Tensor {
     }
 
     fn with(&self, view: cotangent_cpu::Tensor) -> Tensor {
-        Tensor { view, order: self.order }
+        let given = self.given.of_rank(view.shape().len());
+        Tensor { view, given }
     }
 
     /// Elements `start..stop` of an axis, every `step`-th: a view.
@@ -297,19 +280,14 @@ impl Tensor {
         Ok(self.with(self.view.clone().broadcast(shape, &dims)?))
     }
 
-    /// The same elements in the tensor's order, in another shape: a view where strides allow it.
+    /// The same elements in another shape, read row by row whatever the order in which they are listed, as traced and
+    /// eager tensors do: a view where strides allow it, dense in columns if the tensor is listed so.
     pub fn reshape(&self, shape: &[usize]) -> Result<Tensor> {
         if cotangent_core::array::numel(shape) != Some(self.len()) {
             bail!(ShapeMismatch, "{} has {} elements, which do not fill {shape:?}", self.ty(), self.len());
         }
-        Ok(self.with(match self.order {
-            Order::RowMajor => self.view.clone().reshape(shape)?,
-            Order::ColumnMajor => {
-                let back: Vec<usize> = shape.iter().rev().copied().collect();
-                let turned = self.view.clone().transpose(&reversed(self.rank())).reshape(&back)?;
-                turned.transpose(&reversed(shape.len()))
-            }
-        }))
+        let reshaped = self.with(self.view.clone().reshape(shape)?);
+        if self.order() == Order::ColumnMajor { reshaped.contiguous() } else { Ok(reshaped) }
     }
 
     /// Equal in type, shape and every element to the bit (any NaN equals any other).
@@ -332,7 +310,7 @@ impl PartialEq for Tensor {
 
 impl From<Array> for Tensor {
     fn from(a: Array) -> Tensor {
-        Tensor { view: a.into(), order: Order::RowMajor }
+        Tensor::from_view(a.into(), Order::RowMajor)
     }
 }
 

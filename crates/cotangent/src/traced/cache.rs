@@ -1,7 +1,9 @@
 //! A cache with a limit: what was not used for longest goes first.
 
-use rustc_hash::FxHashMap;
+use crate::lru::Lru;
+use smallvec::SmallVec;
 use std::hash::Hash;
+use std::sync::{Mutex, MutexGuard};
 
 /// What a cache holds and did.
 ///
@@ -28,57 +30,78 @@ pub struct CacheStats {
     pub evictions: u64,
 }
 
-pub(crate) struct Cache<K, V> {
-    map: FxHashMap<K, (u64, V)>,
-    clock: u64,
+/// Values by key, the ones used last, for any number of threads. Nothing is dropped while the lock is held: what goes may
+/// be the last reference to anybody's operation.
+pub(crate) struct Cache<K, V>(Mutex<Inner<K, V>>);
+
+struct Inner<K, V> {
+    values: Lru<K, V>,
     stats: CacheStats,
 }
 
 impl<K: Hash + Eq + Clone, V: Clone> Cache<K, V> {
     pub fn new(limit: usize) -> Cache<K, V> {
-        Cache { map: FxHashMap::default(), clock: 0, stats: CacheStats { limit, ..CacheStats::default() } }
+        Cache(Mutex::new(Inner { values: Lru::default(), stats: CacheStats { limit, ..CacheStats::default() } }))
     }
 
-    pub fn get(&mut self, key: &K) -> Option<V> {
-        self.clock += 1;
-        match self.map.get_mut(key) {
-            Some((used, v)) => {
-                *used = self.clock;
-                self.stats.hits += 1;
-                Some(v.clone())
-            }
-            None => {
-                self.stats.misses += 1;
-                None
-            }
+    fn inner(&self) -> MutexGuard<'_, Inner<K, V>> {
+        self.0.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// The value under a key, counted as a hit or a miss.
+    pub fn get(&self, key: &K) -> Option<V> {
+        let found = self.peek(key);
+        self.count(found.is_some());
+        found
+    }
+
+    /// As [`Cache::get`], not counted.
+    pub fn peek(&self, key: &K) -> Option<V> {
+        self.inner().values.get(key).cloned()
+    }
+
+    /// Counts a request.
+    pub fn count(&self, hit: bool) {
+        let stats = &mut self.inner().stats;
+        *(if hit { &mut stats.hits } else { &mut stats.misses }) += 1;
+    }
+
+    pub fn insert(&self, key: K, value: V) {
+        let mut gone = SmallVec::<[V; 1]>::new();
+        let mut inner = self.inner();
+        if inner.stats.limit > 0 {
+            gone.extend(inner.values.insert(key, value, 1));
+            inner.shrink(&mut gone);
         }
+        drop(inner);
+        drop(gone);
     }
 
-    pub fn insert(&mut self, key: K, value: V) {
-        if self.stats.limit > 0 {
-            self.map.insert(key, (self.clock, value));
-            self.shrink();
-        }
+    pub fn set_limit(&self, limit: usize) {
+        let mut gone = SmallVec::new();
+        let mut inner = self.inner();
+        inner.stats.limit = limit;
+        inner.shrink(&mut gone);
+        drop(inner);
+        drop(gone);
     }
 
-    pub fn set_limit(&mut self, limit: usize) {
-        self.stats.limit = limit;
-        self.shrink();
-    }
-
-    fn shrink(&mut self) {
-        while self.map.len() > self.stats.limit {
-            let oldest = self.map.iter().min_by_key(|(_, (used, _))| *used).map(|(k, _)| k.clone());
-            oldest.and_then(|k| self.map.remove(&k));
-            self.stats.evictions += 1;
-        }
-    }
-
-    pub fn clear(&mut self) {
-        self.map.clear();
+    pub fn clear(&self) {
+        let old = std::mem::take(&mut self.inner().values);
+        drop(old);
     }
 
     pub fn stats(&self) -> CacheStats {
-        CacheStats { entries: self.map.len(), ..self.stats }
+        let inner = self.inner();
+        CacheStats { entries: inner.values.len(), ..inner.stats }
+    }
+}
+
+impl<K: Hash + Eq + Clone, V> Inner<K, V> {
+    fn shrink(&mut self, gone: &mut SmallVec<[V; 1]>) {
+        while self.values.len() > self.stats.limit {
+            gone.extend(self.values.pop());
+            self.stats.evictions += 1;
+        }
     }
 }

@@ -1,9 +1,12 @@
 //! [`GraphCompiler`]: what tensors need becomes a program.
 
 use super::cache::{Cache, CacheStats};
-use super::{Kind, Trace, TracedTensor, fresh_id};
-use crate::{Function, Result, Tensor, bail, rewrite};
-use std::sync::{Arc, Mutex, MutexGuard};
+use super::node::says;
+use super::{Kind, Node, Orders, Trace, TracedTensor, fresh_id};
+use crate::tensor::Given;
+use crate::{Function, Result, Sym, Tensor, Type, bail, rewrite};
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Weak};
 
 /// Programs that a compiler keeps unless it is told otherwise.
 const LIMIT: usize = 256;
@@ -26,7 +29,11 @@ struct Program {
     id: u64,
     function: Arc<Function>,
     params: Vec<TracedTensor>,
+    orders: Arc<Orders>,
 }
+
+/// Arrays, and what the results computed from them say of their order.
+type Arguments = (Vec<Tensor>, Arc<[Given]>);
 
 impl GraphProgram {
     pub(super) fn id(&self) -> u64 {
@@ -49,14 +56,43 @@ impl GraphProgram {
     }
 
     /// An array per parameter: what the caller passed, or what the trace knows.
-    pub(super) fn arguments(&self, passed: &[(&TracedTensor, &Tensor)]) -> Result<Vec<Tensor>> {
-        if let Some((t, _)) = passed.iter().find(|(t, _)| !matches!(t.node.kind, Kind::Input(_) | Kind::Value(_))) {
-            bail!(ForeignValue, "{t:?} is computed: only placeholders and arrays can be given another array");
+    pub(super) fn arguments(&self, passed: &[(&TracedTensor, &Tensor)]) -> Result<Arguments> {
+        let params = &self.0.params;
+        let mut given: Vec<Option<&Tensor>> = vec![None; params.len()];
+        let (mut others, mut sizes) = (Vec::new(), Vec::<(&TracedTensor, &Tensor)>::new());
+        for (t, array) in passed {
+            if !matches!(t.node.kind, Kind::Input(_) | Kind::Value(_)) {
+                bail!(ForeignValue, "{t:?} is computed: only placeholders and arrays can be given another array");
+            }
+            // Parameters come in the order in which they were made.
+            let twice = match params.binary_search_by_key(&(t.node.id, t.index), |p| (p.node.id, p.index)) {
+                Ok(k) => given[k].replace(array).is_some(),
+                Err(_) => match self.0.orders.accepts(t, array) {
+                    Some(k) => {
+                        let k = k?;
+                        others.push((k, array.given()));
+                        others[..others.len() - 1].iter().any(|o| o.0 == k)
+                    }
+                    // It says how long axes are, as any other of them could.
+                    None if self.shares_extents(t) => {
+                        sizes.push((*t, *array));
+                        sizes[..sizes.len() - 1].iter().any(|o| o.0.same(t))
+                    }
+                    None => {
+                        let text = format!("{t:?} is given an array, but is no input of this program");
+                        return Err(crate::Error::new(crate::Code::ForeignValue, text).at(t.node.loc));
+                    }
+                },
+            };
+            if twice {
+                let text = format!("{t:?} is given an array twice");
+                return Err(crate::Error::new(crate::Code::DuplicateName, text).at(t.node.loc));
+            }
         }
-        let mut all = Vec::with_capacity(self.0.params.len());
-        for (k, p) in self.0.params.iter().enumerate() {
-            all.push(match (passed.iter().find(|(t, _)| t.same(p)), &p.node.kind) {
-                (Some((_, t)), _) => (*t).clone(),
+        let mut all = Vec::with_capacity(params.len());
+        for (k, (p, array)) in params.iter().zip(given).enumerate() {
+            all.push(match (array, &p.node.kind) {
+                (Some(t), _) => t.clone(),
                 (None, Kind::Value(t)) => t.clone(),
                 (None, _) => {
                     return Err(crate::Error::new(
@@ -70,16 +106,100 @@ impl GraphProgram {
                 }
             });
         }
-        Ok(all)
+        for (t, array) in sizes {
+            self.check_extents(t, array, &all)?;
+        }
+        let orders = self.0.orders.results(all.iter().map(Tensor::given), &others);
+        Ok((all, orders))
+    }
+
+    /// Whether some axis of a tensor is as long as one of a parameter, by the same symbol.
+    fn shares_extents(&self, t: &TracedTensor) -> bool {
+        let mut shared = false;
+        t.node.types[t.index as usize].syms(&mut |s| {
+            shared |= self.0.params.iter().any(|p| says(&p.node.types[p.index as usize], s));
+        });
+        shared
+    }
+
+    /// An error unless the extents of an array are those of the arguments, where they have one symbol.
+    fn check_extents(&self, t: &TracedTensor, array: &Tensor, arguments: &[Tensor]) -> Result<()> {
+        let want = &t.node.types[t.index as usize];
+        let of = |ty: &Type, x: &Tensor, s: &Sym| {
+            ty.shape.iter().zip(x.shape()).find(|d| d.0.as_sym() == Some(s)).map(|d| *d.1)
+        };
+        let differs = |s: &Sym, n: usize| {
+            let params = self.0.params.iter().zip(arguments);
+            params.filter_map(|(p, x)| of(&p.node.types[p.index as usize], x, s)).any(|m| m != n)
+        };
+        let fits = want.rank() == array.rank()
+            && want.dtype == array.dtype()
+            && want.shape.iter().zip(array.shape()).all(|(d, &n)| d.as_sym().is_none_or(|s| !differs(s, n)));
+        if !fits {
+            bail!(ShapeMismatch, "{t:?} got {}, which is not as long as the other inputs say", array.ty());
+        }
+        Ok(())
     }
 }
 
-/// Turns traced tensors into programs, and keeps those that it made.
+/// A function as a key: by structure.
+#[derive(Clone)]
+struct Written(Arc<Function>, u64);
+
+impl PartialEq for Written {
+    fn eq(&self, o: &Written) -> bool {
+        self.1 == o.1 && (Arc::ptr_eq(&self.0, &o.0) || self.0.same(&o.0))
+    }
+}
+
+impl Eq for Written {}
+
+impl Hash for Written {
+    fn hash<H: Hasher>(&self, h: &mut H) {
+        h.write_u64(self.1);
+    }
+}
+
+/// What was compiled from a structure.
+type Simplified = (u64, Arc<Function>);
+
+/// What identifies tensors: node and index, of what they are listed as too.
+type Ids = Vec<[(u64, u32); 2]>;
+
+/// A program without what it keeps alive.
+#[derive(Clone)]
+struct Sketch {
+    made: Simplified,
+    params: Vec<(Weak<Node>, u32)>,
+    orders: Arc<Orders>,
+}
+
+impl Sketch {
+    fn of(p: &Program) -> Sketch {
+        let params = p.params.iter().map(|t| (Arc::downgrade(&t.node), t.index)).collect();
+        Sketch { made: (p.id, p.function.clone()), params, orders: p.orders.clone() }
+    }
+
+    /// The program, while the tensors that it reads are there.
+    fn program(self) -> Option<GraphProgram> {
+        let param = |(node, i): &(Weak<Node>, u32)| Some(TracedTensor::result(node.upgrade()?, *i as usize));
+        let params = self.params.iter().map(param).collect::<Option<_>>()?;
+        let (id, function) = self.made;
+        Some(GraphProgram(Arc::new(Program { id, function, params, orders: self.orders })))
+    }
+}
+
+/// Turns traced tensors into programs, and keeps those that it made: by structure, so an expression that is written again,
+/// over other arrays, is compiled already. It keeps no array.
 ///
 /// ```
 /// use cotangent::{GraphCompiler, GraphExecutor, TracedTensor};
 /// let compiler = GraphCompiler::new();
 /// compiler.set_cache_limit(16);
+/// for k in 0..10 {
+///     compiler.compile(&(TracedTensor::scalar(k as f64) * 2.0).exp())?;
+/// }
+/// assert_eq!((compiler.cache_stats().misses, compiler.cache_stats().hits), (1, 9));
 /// let x = TracedTensor::from_vec_row_major([2], vec![1.0, 2.0]);
 /// let program = compiler.compile(&(&x * &x).sum())?;
 /// assert_eq!(GraphExecutor::default().run(&program)?.item::<f64>()?, 5.0);
@@ -87,7 +207,10 @@ impl GraphProgram {
 /// # Ok::<(), cotangent::Error>(())
 /// ```
 pub struct GraphCompiler {
-    programs: Mutex<Cache<Vec<(u64, u32)>, GraphProgram>>,
+    /// By structure: the same expression written again is compiled already.
+    programs: Cache<Written, Simplified>,
+    /// By tensors, so that those that are compiled again are not looked at. Holds no array.
+    known: Cache<Ids, Sketch>,
 }
 
 impl Default for GraphCompiler {
@@ -99,11 +222,7 @@ impl Default for GraphCompiler {
 impl GraphCompiler {
     /// A compiler with an empty cache.
     pub fn new() -> GraphCompiler {
-        GraphCompiler { programs: Mutex::new(Cache::new(LIMIT)) }
-    }
-
-    fn programs(&self) -> MutexGuard<'_, Cache<Vec<(u64, u32)>, GraphProgram>> {
-        self.programs.lock().unwrap_or_else(|e| e.into_inner())
+        GraphCompiler { programs: Cache::new(LIMIT), known: Cache::new(LIMIT) }
     }
 
     /// The program of one tensor, or the error that it carries.
@@ -123,29 +242,42 @@ impl GraphCompiler {
 
     /// One program of several tensors, whose results come in this order. What they share is computed once.
     pub fn compile_many(&self, outputs: &[&TracedTensor]) -> Result<GraphProgram> {
-        let key: Vec<(u64, u32)> = outputs.iter().map(|t| (t.node.id, t.index)).collect();
-        if let Some(p) = self.programs().get(&key) {
+        let ids: Ids = outputs.iter().map(|t| t.ids()).collect();
+        if let Some(p) = self.known.peek(&ids).and_then(Sketch::program) {
+            self.programs.count(true);
             return Ok(p);
         }
         let Trace { function, params, .. } = Trace::of("main", outputs, &[])?;
-        let function = Arc::new(rewrite::simplify(&function));
-        let p = GraphProgram(Arc::new(Program { id: fresh_id(), function, params }));
-        self.programs().insert(key, p.clone());
-        Ok(p)
+        let orders = Arc::new(Orders::of(outputs, &params));
+        let fingerprint = function.fingerprint();
+        let written = Written(Arc::new(function), fingerprint);
+        let (id, function) = match self.programs.get(&written) {
+            Some(made) => made,
+            None => {
+                let made = (fresh_id(), Arc::new(rewrite::simplify(&written.0)));
+                self.programs.insert(written, made.clone());
+                made
+            }
+        };
+        let p = Program { id, function, params, orders };
+        self.known.insert(ids, Sketch::of(&p));
+        Ok(GraphProgram(Arc::new(p)))
     }
 
     /// What the cache of programs holds and did.
     pub fn cache_stats(&self) -> CacheStats {
-        self.programs().stats()
+        self.programs.stats()
     }
 
     /// Keeps at most this many programs, those used last.
     pub fn set_cache_limit(&self, programs: usize) {
-        self.programs().set_limit(programs);
+        self.programs.set_limit(programs);
+        self.known.set_limit(programs);
     }
 
     /// Forgets all programs; those that were handed out still run.
     pub fn clear_caches(&self) {
-        self.programs().clear();
+        self.programs.clear();
+        self.known.clear();
     }
 }

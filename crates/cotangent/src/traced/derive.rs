@@ -83,8 +83,16 @@ impl AdContext {
         AdContextBuilder::default()
     }
 
-    /// Writes a derived function back: its parameters are those of `trace`, then `extra`.
-    fn write(&self, loc: Loc, trace: &Trace, d: &Derived, extra: &[&TracedTensor]) -> Result<Vec<TracedTensor>> {
+    /// Writes a derived function back: its parameters are those of `trace`, then `extra`. Each result is listed as the
+    /// tensor of `as_these` that it belongs to.
+    fn write(
+        &self,
+        loc: Loc,
+        trace: &Trace,
+        d: &Derived,
+        extra: &[&TracedTensor],
+        as_these: &[&TracedTensor],
+    ) -> Result<Vec<TracedTensor>> {
         let mut known: Vec<(Val, TracedTensor)> = Vec::new();
         for (t, v) in trace.computed() {
             if let Some(here) = d.map[v.index()] {
@@ -95,10 +103,11 @@ impl AdContext {
         x.extend(extra);
         let n = x.len();
         x.extend(known.iter().map(|(_, t)| t));
-        record_in(self.0.session(), loc, &x, |cx, x| {
+        let y = record_in(self.0.session(), loc, &x, |cx, x| {
             let known: Vec<(Val, Val)> = known.iter().zip(&x[n..]).map(|((v, _), &here)| (*v, here)).collect();
             cx.inline_known(&d.f, &x[..n], &known)
-        })
+        })?;
+        Ok(y.into_iter().zip(as_these).map(|(y, of)| y.listed_as(of, &trace.params)).collect())
     }
 
     fn wrt(trace: &Trace, wrt: &[&TracedTensor]) -> Result<Vec<Val>> {
@@ -140,7 +149,7 @@ impl AdContext {
         let trace = Trace::of("loss", &[loss], wrt)?;
         let derived = check_scalar_loss(&trace.function)
             .and_then(|()| vjp_derived(self, &trace.function, &Self::wrt(&trace, wrt)?, Seed::One, false, "grad"));
-        self.write(loc, &trace, &derived.map_err(|e| e.at(loc))?, &[])
+        self.write(loc, &trace, &derived.map_err(|e| e.at(loc))?, &[], wrt)
     }
 
     /// The loss, and its gradients with respect to several values.
@@ -200,7 +209,7 @@ impl AdContext {
         }
         let trace = Trace::of("y", ys, wrt)?;
         let derived = vjp_derived(self, &trace.function, &Self::wrt(&trace, wrt)?, Seed::Argument, false, "vjp");
-        self.write(loc, &trace, &derived.map_err(|e| e.at(loc))?, cts)
+        self.write(loc, &trace, &derived.map_err(|e| e.at(loc))?, cts, wrt)
     }
 
     /// How `y` moves when `x` moves in a direction.
@@ -239,7 +248,7 @@ impl AdContext {
         }
         let trace = Trace::of("y", ys, wrt)?;
         let derived = jvp_derived(self, &trace.function, &Self::wrt(&trace, wrt)?, false);
-        self.write(loc, &trace, &derived.map_err(|e| e.at(loc))?, tangents)
+        self.write(loc, &trace, &derived.map_err(|e| e.at(loc))?, tangents, ys)
     }
 }
 

@@ -3,9 +3,8 @@
 use super::cache::{Cache, CacheStats};
 use super::{GraphProgram, TracedTensor};
 use crate::cpu::CpuBackend;
-use crate::tensor::Order;
 use crate::{Result, Tensor, bail};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 /// Compiled programs that an executor keeps unless it is told otherwise.
 const LIMIT: usize = 256;
@@ -28,7 +27,7 @@ type Compiled = Cache<u64, Arc<cotangent_cpu::Program>>;
 /// ```
 pub struct GraphExecutor {
     backend: CpuBackend,
-    compiled: Mutex<Compiled>,
+    compiled: Compiled,
 }
 
 impl Default for GraphExecutor {
@@ -40,11 +39,7 @@ impl Default for GraphExecutor {
 impl GraphExecutor {
     /// An executor on this backend.
     pub fn new(backend: CpuBackend) -> GraphExecutor {
-        GraphExecutor { backend, compiled: Mutex::new(Cache::new(LIMIT)) }
-    }
-
-    fn compiled(&self) -> MutexGuard<'_, Compiled> {
-        self.compiled.lock().unwrap_or_else(|e| e.into_inner())
+        GraphExecutor { backend, compiled: Cache::new(LIMIT) }
     }
 
     /// The backend.
@@ -66,8 +61,11 @@ impl GraphExecutor {
     /// # Ok::<(), cotangent::Error>(())
     /// ```
     pub fn register_extension(&mut self, f: impl FnOnce(&mut CpuBackend) -> Result<()>) -> Result<()> {
-        f(&mut self.backend)?;
-        self.compiled().clear();
+        let mut backend = self.backend.clone();
+        f(&mut backend)?;
+        backend.check()?;
+        self.backend = backend;
+        self.clear_caches();
         Ok(())
     }
 
@@ -90,39 +88,39 @@ impl GraphExecutor {
     }
 
     /// All results, with arrays for placeholders (or in place of arrays that the trace knows). An error if an array
-    /// does not have the type of its placeholder, or if sizes that must be equal are not.
+    /// does not have the type of its placeholder, if one is given twice or for a placeholder of another program, or if
+    /// sizes that must be equal are not.
     pub fn run_many_with_inputs(
         &self,
         program: &GraphProgram,
         inputs: &[(&TracedTensor, &Tensor)],
     ) -> Result<Vec<Tensor>> {
-        let arguments = program.arguments(inputs)?;
-        let order = Order::of_results(arguments.iter().map(|t| (t.order(), t.rank())));
-        let known = self.compiled().get(&program.id());
+        let (arguments, orders) = program.arguments(inputs)?;
+        let known = self.compiled.get(&program.id());
         let compiled = match known {
             Some(p) => p,
             None => {
                 let p = Arc::new(self.backend.executor().compile(program.function())?);
-                self.compiled().insert(program.id(), p.clone());
+                self.compiled.insert(program.id(), p.clone());
                 p
             }
         };
         let results = compiled.run_tensors(arguments.into_iter().map(Tensor::into_view))?;
-        results.into_iter().map(|t| Tensor::from_view(t, Order::RowMajor).to_order(order)).collect()
+        results.into_iter().zip(&*orders).map(|(t, &given)| Tensor::computed(t, given)).collect()
     }
 
     /// What the cache of compiled programs holds and did.
     pub fn cache_stats(&self) -> CacheStats {
-        self.compiled().stats()
+        self.compiled.stats()
     }
 
     /// Keeps at most this many compiled programs, those used last.
     pub fn set_cache_limit(&self, programs: usize) {
-        self.compiled().set_limit(programs);
+        self.compiled.set_limit(programs);
     }
 
     /// Forgets all compiled programs.
     pub fn clear_caches(&self) {
-        self.compiled().clear();
+        self.compiled.clear();
     }
 }

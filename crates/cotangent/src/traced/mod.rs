@@ -16,8 +16,8 @@
 //! # Ok::<(), cotangent::Error>(())
 //! ```
 //!
-//! Elements of several axes come in either order. Results are column-major when every array of more than one axis that
-//! goes into the program is, and row-major otherwise.
+//! Elements of several axes come in either order. A result is column-major when every array of more than one axis that it
+//! was computed from is, and row-major otherwise; a derivative is listed as what it was taken by or of.
 
 mod cache;
 mod compiler;
@@ -26,14 +26,17 @@ mod executor;
 mod methods;
 mod node;
 mod operators;
+mod orders;
 mod record;
 mod trace;
 
+pub(crate) use cache::Cache;
 pub use cache::CacheStats;
 pub use compiler::{GraphCompiler, GraphProgram};
 pub use derive::{AdContext, AdContextBuilder, TracedTensorAdExt};
 pub use executor::GraphExecutor;
 pub(crate) use node::{Kind, Node, fresh_id};
+pub(crate) use orders::Orders;
 pub(crate) use record::{aligned, record, record_in, record_one};
 pub(crate) use trace::Trace;
 
@@ -60,11 +63,33 @@ use std::sync::Arc;
 pub struct TracedTensor {
     pub(crate) node: Arc<Node>,
     pub(crate) index: u32,
+    /// For a derivative.
+    like: Option<Arc<Like>>,
+}
+
+/// How a derivative is listed, which need not read what decides that.
+pub(crate) struct Like {
+    /// As this tensor.
+    of: TracedTensor,
+    /// Placeholders of what was differentiated: their arrays may be passed, whether or not they are read.
+    from: Vec<TracedTensor>,
 }
 
 impl TracedTensor {
     fn of(kind: Kind, types: SmallVec<[Type; 1]>, loc: Loc) -> TracedTensor {
-        TracedTensor { node: Node::new(kind, types, loc), index: 0 }
+        TracedTensor::result(Node::new(kind, types, loc), 0)
+    }
+
+    /// A result of a node.
+    pub(crate) fn result(node: Arc<Node>, index: usize) -> TracedTensor {
+        TracedTensor { node, index: index as u32, like: None }
+    }
+
+    /// The same value, listed as `of` is, which it is a derivative by or of.
+    pub(crate) fn listed_as(self, of: &TracedTensor, from: &[TracedTensor]) -> TracedTensor {
+        let of = of.like.as_ref().map_or(of, |like| &like.of).clone();
+        let from = from.iter().filter(|t| matches!(t.node.kind, Kind::Input(_))).cloned().collect();
+        TracedTensor { like: Some(Arc::new(Like { of, from })), ..self }
     }
 
     pub(crate) fn failed(e: Error) -> TracedTensor {
@@ -187,6 +212,12 @@ impl TracedTensor {
     /// Number of axes, or the error that this tensor carries.
     pub fn rank(&self) -> Result<usize> {
         Ok(self.ty()?.rank())
+    }
+
+    /// Node and index, then those of what it is listed as.
+    fn ids(&self) -> [(u64, u32); 2] {
+        let as_what = self.like.as_ref().map_or(self, |like| &like.of);
+        [(self.node.id, self.index), (as_what.node.id, as_what.index)]
     }
 
     /// Whether its array is known: it was given, not computed.

@@ -53,6 +53,10 @@ impl Drop for Node {
         let mut rest: SmallVec<[TracedTensor; 2]> = std::mem::take(x);
         // Operands that nobody else holds are taken apart here instead of dropping inside each other.
         while let Some(t) = rest.pop() {
+            if let Some(like) = t.like.and_then(Arc::into_inner) {
+                rest.push(like.of);
+                rest.extend(like.from);
+            }
             if let Some(mut node) = Arc::into_inner(t.node)
                 && let Kind::Op(_, x) = &mut node.kind
             {

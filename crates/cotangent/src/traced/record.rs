@@ -3,7 +3,7 @@
 
 use super::TracedTensor;
 use super::node::{Kind, Node, fresh_id, says, sizes};
-use crate::{Code, DType, Dim, Emit, Error, Loc, Op, Result, Shape, Sym, Type, Val, Vals};
+use crate::{Code, DType, Dim, Emit, Error, Loc, Op, Owner, Result, Shape, Sym, Type, Val, Vals};
 use cotangent_core::transform::Session;
 use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
@@ -19,6 +19,7 @@ pub(crate) struct Recorder {
     loc: Cell<Loc>,
     /// Some value has an extent that is not a number.
     open: Cell<bool>,
+    owner: Owner,
 }
 
 impl Recorder {
@@ -29,6 +30,7 @@ impl Recorder {
             error: RefCell::default(),
             loc: Cell::new(loc),
             open: Cell::default(),
+            owner: Owner::default(),
         }
     }
 
@@ -47,7 +49,7 @@ impl Recorder {
         }
         let mut values = self.values.borrow_mut();
         values.push(t);
-        Val::from_index(values.len() - 1)
+        self.owner.val(values.len() - 1)
     }
 
     /// The tensors that these values stand for, or the first error.
@@ -58,7 +60,7 @@ impl Recorder {
         let values = self.values.into_inner();
         results
             .iter()
-            .map(|v| match values.get(v.index()) {
+            .map(|v| match values.get(v.index()).filter(|_| self.owner.may_own(*v)) {
                 Some(t) => Ok(t.clone()),
                 None => Err(Error::new(Code::ForeignValue, "a result belongs to another graph")),
             })
@@ -90,7 +92,7 @@ impl Recorder {
             let values = self.values.borrow();
             let of = |v: &Val| {
                 let foreign = || Error::new(Code::ForeignValue, format!("%{} belongs to another graph", v.index()));
-                values.get(v.index()).cloned().ok_or_else(foreign)
+                values.get(v.index()).filter(|_| self.owner.may_own(*v)).cloned().ok_or_else(foreign)
             };
             x.iter().map(of).collect::<Result<_>>()?
         };
@@ -100,14 +102,14 @@ impl Recorder {
         let sizes = if self.open.get() { self.sizes(&op, &operands, &results) } else { Box::default() };
         let (kind, types) = (Kind::Op(op, operands), results.into());
         let node = Arc::new(Node { id: fresh_id(), kind, types, sizes, loc });
-        Ok((0..node.types.len()).map(|i| self.push(TracedTensor { node: node.clone(), index: i as u32 })).collect())
+        Ok((0..node.types.len()).map(|i| self.push(TracedTensor::result(node.clone(), i))).collect())
     }
 }
 
 impl Emit for Recorder {
     fn emit(&self, op: Op, x: &[Val]) -> Vals {
         let n = op.results();
-        if !x.contains(&Val::POISON) {
+        if !(x.contains(&Val::POISON) && self.failed()) {
             match self.try_emit(op, x) {
                 Ok(y) => return y,
                 Err(e) => self.fail(e),

@@ -74,7 +74,7 @@ impl Trace {
                 b.set_loc(n.loc);
                 let x: Vec<Val> = x.iter().map(|t| vals.get(t).unwrap_or(Val::POISON)).collect();
                 for (i, y) in b.emit(op.clone(), &x).into_iter().enumerate() {
-                    vals.insert(&TracedTensor { node: n.clone(), index: i as u32 }, y);
+                    vals.insert(&TracedTensor::result(n.clone(), i), y);
                 }
             }
         }
@@ -92,7 +92,7 @@ impl Trace {
     /// The tensors that the operations of the function make, and their values.
     pub fn computed(&self) -> impl Iterator<Item = (TracedTensor, Val)> {
         let all = self.nodes.iter().filter(|n| matches!(n.kind, Kind::Op(..)));
-        all.flat_map(|n| (0..n.types.len()).map(|i| TracedTensor { node: n.clone(), index: i as u32 }))
+        all.flat_map(|n| (0..n.types.len()).map(|i| TracedTensor::result(n.clone(), i)))
             .filter_map(|t| self.vals.get(&t).map(|v| (t, v)))
     }
 }

@@ -4,7 +4,7 @@
 
 pub mod products;
 
-use cotangent_core::ops::{Binary, Combine, Reduction, Running, Unary};
+use cotangent_core::ops::{Binary, Combine, Factors, Reduction, Running, Unary};
 use cotangent_core::transform::Session;
 use cotangent_core::{Array, Builder, DType, Emit, Env, Function, Op, Type, Val, Wide, reference};
 use cotangent_cpu::{Executor, Tensor};
@@ -54,6 +54,8 @@ pub fn exact(op: &Op) -> bool {
         Op::Reduce(r) => !matches!(r.op, Reduction::Sum | Reduction::Prod),
         Op::Cumulative(c) => !matches!(c.op, Running::Sum | Running::Prod),
         Op::Scatter(s) => !matches!(s.combine, Combine::Add | Combine::Mul),
+        // Where a factor is zero and zeros are strong, a step that adds zeros may give either sign of zero.
+        Op::LinearRecurrence(r) => r.factors == Factors::Any,
         Op::DotGeneral(d) => d.lhs_contract.is_empty(),
         Op::ReduceWindow(r) => !matches!(r.op, Reduction::Sum | Reduction::Prod),
         Op::Convolution(_) | Op::SelectWindow(_) | Op::Fft(_) => false,
@@ -89,6 +91,8 @@ fn approximate(f: Unary) -> bool {
             | Erf
             | Erfc
             | OneMinusSquare
+            | SechSquare
+            | RecipOnePlusSquare
     )
 }
 

@@ -7,6 +7,7 @@
 //! Those of several `k` overlap: they are kept once, as a [`Slot`], if they are as far apart as some windows are.
 
 use crate::element::Number;
+use crate::memory::{Fallible, OutOfMemory, collected, filled, push, reserve};
 use crate::sliding::{Axis, Run, components};
 use std::collections::BTreeMap;
 
@@ -27,10 +28,10 @@ struct Laid {
 }
 
 impl Laid {
-    fn new(axis: &Axis) -> Laid {
+    fn new(axis: &Axis) -> Fallible<Laid> {
         let shift = |k: usize| i128::from(axis.dilation) * k as i128 - i128::from(axis.low);
         let stride = i128::from(axis.stride);
-        let (mut slots, mut at): (Vec<Slot>, _) = (Vec::new(), vec![(0, 0); axis.window]);
+        let (mut slots, mut at): (Vec<Slot>, _) = (Vec::new(), filled((0, 0), axis.window)?);
         // Of places that are whole strides apart, the slot that was begun last.
         let mut latest = BTreeMap::new();
         let up = (axis.dilation > 0) == (axis.stride > 0);
@@ -46,7 +47,7 @@ impl Laid {
                 _ => {
                     *slot = slots.len();
                     at[k] = (*slot, 0);
-                    slots.push(Slot { shift, len: axis.count });
+                    push(&mut slots, Slot { shift, len: axis.count })?;
                 }
             }
         }
@@ -55,9 +56,9 @@ impl Laid {
             len += slot.len;
             (axis.progression(slot.shift, slot.len), len - slot.len)
         });
-        let slots: Vec<(Run, usize)> = laid.collect();
-        let window = at.into_iter().map(|(slot, apart)| slots[slot].1 + apart).collect();
-        Laid { slots, window, len }
+        let slots: Vec<(Run, usize)> = collected(laid)?;
+        let window = collected(at.into_iter().map(|(slot, apart)| slots[slot].1 + apart))?;
+        Ok(Laid { slots, window, len })
     }
 
     /// Which element of the operand is where.
@@ -68,6 +69,11 @@ impl Laid {
             })
         })
     }
+}
+
+/// The number of places of so many lines.
+fn volume(lines: usize, places: usize) -> Fallible<usize> {
+    lines.checked_mul(places).ok_or(OutOfMemory { bytes: usize::MAX })
 }
 
 /// The places of one feature.
@@ -87,33 +93,39 @@ pub(super) struct Layout {
 
 impl Layout {
     /// Of axes, of which there is one.
-    pub(super) fn new(axes: &[Axis]) -> Layout {
-        let mut laid: Vec<Laid> = axes.iter().map(Laid::new).collect();
+    pub(super) fn new(axes: &[Axis]) -> Fallible<Layout> {
+        let mut laid = axes.iter().map(Laid::new).collect::<Fallible<Vec<Laid>>>()?;
         let outer = axes.len() - 1;
         let mut steps = vec![1; axes.len()];
         for a in (0..outer).rev() {
-            steps[a] = steps[a + 1] * laid[a + 1].len;
+            steps[a] = volume(steps[a + 1], laid[a + 1].len)?;
         }
-        let size = steps[0] * laid[0].len;
+        let size = volume(steps[0], laid[0].len)?;
         let window = (0..axes.iter().map(|a| a.window).product()).map(|k| {
             let k = components(k, axes.iter().map(|a| a.window));
             laid.iter().zip(k).zip(&steps).map(|((laid, k), step)| laid.window[k] * step).sum()
         });
-        let window = window.collect();
+        let window = collected(window)?;
         let starts = (0..axes[..outer].iter().map(|a| a.count).product()).map(|p| {
             let p = components(p, axes[..outer].iter().map(|a| a.count));
             p.iter().zip(&steps).map(|(p, step)| p * step).sum()
         });
-        let starts = starts.collect();
-        let mut lines = vec![(0, 0)];
+        let starts = collected(starts)?;
+        let (mut lines, mut next) = (vec![(0, 0)], Vec::new());
         for (axis, laid) in axes[..outer].iter().zip(&laid) {
-            let inside = |(to, from)| laid.elements().map(move |(p, i)| (to * laid.len + p, from * axis.len + i));
-            lines = lines.into_iter().flat_map(inside).collect();
+            let elements = laid.slots.iter().map(|slot| slot.0.count).sum::<usize>();
+            next.clear();
+            reserve(&mut next, lines.len().saturating_mul(elements))?;
+            for &(to, from) in &lines {
+                next.extend(laid.elements().map(|(p, i)| (to * laid.len + p, from * axis.len + i)));
+            }
+            std::mem::swap(&mut lines, &mut next);
         }
         let last = laid.pop().expect("there is an axis");
-        let line = |(to, from)| (to * last.len, from * axes[outer].len);
-        let lines = lines.into_iter().map(line).collect();
-        Layout { last, lines, size, window, starts, along: axes[outer].count }
+        for (to, from) in &mut lines {
+            (*to, *from) = (*to * last.len, *from * axes[outer].len);
+        }
+        Ok(Layout { last, lines, size, window, starts, along: axes[outer].count })
     }
 
     /// The elements of a feature to their places.

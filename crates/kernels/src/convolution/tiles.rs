@@ -10,8 +10,9 @@
 
 use super::Channels;
 use super::layout::Layout;
-use crate::gemm::{DEPTH, Gemm, Indirect, Kernels, Lines, PLACES, Real, gemm, pack, panels, transfer, with_room};
-use crate::parallel::{Shared, parallel};
+use crate::gemm::{DEPTH, Gemm, Indirect, Kernels, Lines, PLACES, RUN, Real, gemm, pack, panels, transfer};
+use crate::memory::{Fallible, collected, filled, push, reserve, with_capacity, with_room};
+use crate::parallel::{Shared, attempt, parallel};
 use crate::simd::Level;
 use crate::sliding::Axis;
 use crate::view::View;
@@ -61,7 +62,14 @@ struct Plan<'a, T: Real> {
 }
 
 /// `y[g, b, o, p]`, none of whose extents nor the rows `(f, k)` are 0.
-pub(super) fn products<T: Real + Gemm>(level: Level, y: &mut [T], x: &[T], w: &[T], c: Channels, axes: &[Axis]) {
+pub(super) fn products<T: Real + Gemm>(
+    level: Level,
+    y: &mut [T],
+    x: &[T],
+    w: &[T],
+    c: Channels,
+    axes: &[Axis],
+) -> Fallible {
     let kernels = T::kernels(level);
     let volume = |f: fn(&Axis) -> usize| axes.iter().map(f).product::<usize>();
     let (n, count, rows) = (volume(|a| a.len), volume(|a| a.count), c.features * volume(|a| a.window));
@@ -69,7 +77,7 @@ pub(super) fn products<T: Real + Gemm>(level: Level, y: &mut [T], x: &[T], w: &[
         return by_columns(y, x, w, c, axes);
     }
     let nanos = (c.groups * c.batch * c.outputs).saturating_mul(rows).saturating_mul(count) as u64 / 40;
-    let bands = bands(axes, &c, count, (nanos / WORTH) as usize);
+    let bands = bands(axes, &c, count, (nanos / WORTH) as usize)?;
     let size = c.features * bands[0].layout.size;
     let images = match bands.len() {
         1 => WINDOWS.div_ceil(count).min(ROOM / size.max(1)).clamp(1, c.batch),
@@ -81,9 +89,9 @@ pub(super) fn products<T: Real + Gemm>(level: Level, y: &mut [T], x: &[T], w: &[
     let of_windows = count / along * along.next_multiple_of(lanes) * c.outputs.next_multiple_of(kernels.rows / 2);
     let of_outputs = count * c.outputs.next_multiple_of(lanes);
     let beside = of_windows <= of_outputs + of_outputs / 8;
-    let parts: Vec<(usize, usize)> = match beside {
-        true => (0..c.outputs).step_by(kernels.rows).map(|o| (o, kernels.rows)).collect(),
-        false => panels(c.outputs.div_ceil(lanes)).map(|(v, many)| (v * lanes, many * lanes)).collect(),
+    let parts = match beside {
+        true => collected((0..c.outputs).step_by(kernels.rows).map(|o| (o, kernels.rows)))?,
+        false => collected(panels(c.outputs.div_ceil(lanes)).map(|(v, many)| (v * lanes, many * lanes)))?,
     };
     let plan = Plan { level, kernels, c, x, w, n, count, rows, bands, images, beside, parts };
     with_room(c.groups * plan.outputs() * rows * size_of::<T>(), |room| {
@@ -97,26 +105,27 @@ pub(super) fn products<T: Real + Gemm>(level: Level, y: &mut [T], x: &[T], w: &[
         });
         let groups = c.batch.div_ceil(plan.images);
         let each = groups * plan.bands.len();
-        parallel(c.groups * each, nanos, |piece| {
+        attempt(c.groups * each, nanos, |piece| {
             let (group, b) = (piece / each, piece % each / plan.bands.len() * plan.images);
             let band = &plan.bands[piece % plan.bands.len()];
             let images = b..c.batch.min(b + plan.images);
             // SAFETY: the kernel is packed, and the windows of these images belong to this piece alone.
-            unsafe { plan.piece(packed.get().cast_const(), y.get(), group, images, band) };
-        });
-    });
+            unsafe { plan.piece(packed.get().cast_const(), y.get(), group, images, band) }
+        })
+    })?
 }
 
 /// The same by the product of the kernel, as it lies, with columns.
-fn by_columns<T: Real + Gemm>(y: &mut [T], x: &[T], w: &[T], c: Channels, axes: &[Axis]) {
-    let layout = Layout::new(axes);
+fn by_columns<T: Real + Gemm>(y: &mut [T], x: &[T], w: &[T], c: Channels, axes: &[Axis]) -> Fallible {
+    let layout = Layout::new(axes)?;
     let (rows, count) = (c.features * layout.window.len(), layout.starts.len() * layout.along);
     let n = axes.iter().map(|a| a.len).product::<usize>();
-    let mut laid = vec![T::ZERO; c.features * layout.size];
-    let (mut columns, mut sums) = (vec![T::ZERO; rows * c.batch * count], vec![T::ZERO; c.outputs * c.batch * count]);
+    let mut laid = filled(T::ZERO, c.features.saturating_mul(layout.size))?;
+    let all = rows.saturating_mul(c.batch * count);
+    let (mut columns, mut sums) = (filled(T::ZERO, all)?, filled(T::ZERO, c.outputs * c.batch * count)?);
     // Windows side by side have elements in lines, and so has a window: the longer lines are copied.
-    let lines: Vec<(usize, usize, usize)> = lines_of(&layout.window);
-    let windows: Vec<usize> = layout.starts.iter().flat_map(|s| (0..layout.along).map(move |p| s + p)).collect();
+    let lines: Vec<(usize, usize, usize)> = lines_of(&layout.window)?;
+    let windows = collected(layout.starts.iter().flat_map(|s| (0..layout.along).map(move |p| s + p)))?;
     let by_window = lines.len() * windows.len() < layout.window.len() * layout.starts.len();
     let strides = if by_window { [1, rows as isize] } else { [(c.batch * count) as isize, 1] };
     for g in 0..c.groups {
@@ -144,45 +153,56 @@ fn by_columns<T: Real + Gemm>(y: &mut [T], x: &[T], w: &[T], c: Channels, axes: 
         }
         let (a, shape) = ([c.outputs, rows], [rows, c.batch * count]);
         let a = View::dense(&w[g * c.outputs * rows..][..c.outputs * rows], &a);
-        gemm(&mut sums, a, View::new(&columns, 0, &shape, &strides));
+        gemm(&mut sums, a, View::new(&columns, 0, &shape, &strides))?;
         let y = y[g * c.batch * c.outputs * count..].chunks_exact_mut(count);
         for (at, y) in y.take(c.batch * c.outputs).enumerate() {
             let (b, o) = (at / c.outputs, at % c.outputs);
             y.copy_from_slice(&sums[(o * c.batch + b) * count..][..count]);
         }
     }
+    Ok(())
+}
+
+/// `to[i] += from[i]`.
+///
+/// # Safety
+/// Both are valid for `n` elements, and do not overlap.
+unsafe fn add<T: Real>(to: *mut T, from: *const T, n: usize) {
+    // SAFETY: the caller's promise.
+    let (to, from) = unsafe { (std::slice::from_raw_parts_mut(to, n), std::slice::from_raw_parts(from, n)) };
+    to.iter_mut().zip(from).for_each(|(to, &x)| *to = to.plus(x));
 }
 
 /// Neighbours in ascending steps of 1: the place of the first, what it is, and how many they are.
-fn lines_of(x: &[usize]) -> Vec<(usize, usize, usize)> {
+fn lines_of(x: &[usize]) -> Fallible<Vec<(usize, usize, usize)>> {
     let mut lines: Vec<(usize, usize, usize)> = Vec::new();
     for (k, &x) in x.iter().enumerate() {
         match lines.last_mut() {
             Some((_, first, n)) if *first + *n == x => *n += 1,
-            _ => lines.push((k, x, 1)),
+            _ => push(&mut lines, (k, x, 1))?,
         }
     }
-    lines
+    Ok(lines)
 }
 
 /// The windows in bands: more than one if the operand is large, or images are few and there is work for so many pieces.
-fn bands(axes: &[Axis], c: &Channels, count: usize, worth: usize) -> Vec<Band> {
-    let whole = Layout::new(axes);
+fn bands(axes: &[Axis], c: &Channels, count: usize, worth: usize) -> Fallible<Vec<Band>> {
+    let whole = Layout::new(axes)?;
     let (first, rest) = (&axes[0], count / axes[0].count);
     let few = PIECES.div_ceil(c.groups * c.batch).min(worth);
-    let wanted = (c.features * whole.size).div_ceil(ROOM).max(few).max(1);
+    let wanted = c.features.saturating_mul(whole.size).div_ceil(ROOM).max(few).max(1);
     let least = if axes.len() == 1 { ALONG } else { LINES }.max(first.window);
     let high = first.count.div_ceil(wanted).max(least);
     let many = first.count.div_ceil(high);
     if many == 1 {
-        return vec![Band { layout: whole, first: 0, count }];
+        return Ok(vec![Band { layout: whole, first: 0, count }]);
     }
     let high = first.count.div_ceil(many);
     let band = |lo: usize| {
         let low = first.low.saturating_sub(first.stride.saturating_mul(lo as i64));
         let part = Axis { count: high.min(first.count - lo), low, ..*first };
-        let layout = Layout::new(&[&[part], &axes[1..]].concat());
-        Band { layout, first: lo * rest, count: part.count * rest }
+        let layout = Layout::new(&[&[part], &axes[1..]].concat())?;
+        Ok(Band { layout, first: lo * rest, count: part.count * rest })
     };
     (0..first.count).step_by(high).map(band).collect()
 }
@@ -209,14 +229,18 @@ impl<T: Real> Plan<'_, T> {
     ///
     /// # Safety
     /// The kernel is packed, and nobody else uses these elements of `y`.
-    unsafe fn piece(&self, packed: *const T, y: *mut T, group: usize, images: Range<usize>, band: &Band) {
+    unsafe fn piece(&self, packed: *const T, y: *mut T, group: usize, images: Range<usize>, band: &Band) -> Fallible {
         let Channels { batch, features, outputs, .. } = self.c;
         let packed = packed.wrapping_add(group * self.outputs() * self.rows);
         let y = y.wrapping_add((group * batch + images.start) * outputs * self.count + band.first);
         let size = band.layout.size;
         // Vectors are read whole.
         let of_x = (images.len() * features * size + self.kernels.lanes).next_multiple_of(64);
-        let of_sums = if self.beside { 0 } else { images.len() * band.count * self.outputs() };
+        // Sums of runs that wait for others: beside the result where lanes are windows, else the result is made of them.
+        let of_sums = match self.beside {
+            true => (self.levels() - 1) * images.len() * outputs * band.count,
+            false => self.levels() * images.len() * band.count * self.outputs(),
+        };
         with_room((of_x + of_sums) * size_of::<T>(), |room| {
             let room = room.cast::<T>();
             // SAFETY: the room is for so many elements, of floats or zeros.
@@ -229,11 +253,11 @@ impl<T: Real> Plan<'_, T> {
             // SAFETY: as stated, and there is room for the sums.
             unsafe {
                 match self.beside {
-                    true => self.windows(packed, room, y, images.len(), band),
+                    true => self.windows(packed, room, room.add(of_x), y, images.len(), band),
                     false => self.sums(packed, room, room.add(of_x), y, images.len(), band),
                 }
             }
-        });
+        })?
     }
 
     /// Blocks of `k`: the steps of each, where they begin.
@@ -247,32 +271,71 @@ impl<T: Real> Plan<'_, T> {
         }
     }
 
+    /// Sums of runs that there may be at a time: those of 1, 2, 4, .. runs that are not added yet, and the next one.
+    fn levels(&self) -> usize {
+        1 + self.rows.div_ceil(RUN).ilog2() as usize
+    }
+
+    /// Which of the sums the steps from `p` on are added to.
+    fn level(p: usize) -> usize {
+        (p / RUN).count_ones() as usize
+    }
+
+    /// Calls `add(i)`, which adds the sums `i + 1` to the sums `i`, wherever the steps before `p` end a run: as often as the
+    /// order of [`gemm`](mod@crate::gemm) says.
+    fn merged(&self, p: usize, mut add: impl FnMut(usize)) {
+        let (last, run) = (p == self.rows, (p - 1) / RUN);
+        let top = run.count_ones() as usize;
+        let merges = match last {
+            true => top,
+            false if p.is_multiple_of(RUN) => (run + 1).trailing_zeros() as usize,
+            false => 0,
+        };
+        (0..merges).for_each(|k| add(top - 1 - k));
+    }
+
     /// Lanes are windows.
     ///
     /// # Safety
-    /// As [`Plan::piece`], and the operand is laid out.
-    unsafe fn windows(&self, packed: *const T, x: *const T, y: *mut T, images: usize, band: &Band) {
+    /// As [`Plan::piece`], the operand is laid out, and there is room for the sums of all levels but the first.
+    unsafe fn windows(
+        &self,
+        packed: *const T,
+        x: *const T,
+        sums: *mut T,
+        y: *mut T,
+        images: usize,
+        band: &Band,
+    ) -> Fallible {
+        let outputs = self.c.outputs;
+        // The first element of the sums of a level, and from one output to the next.
+        let place = |level: usize| match level {
+            0 => (y, self.count),
+            _ => (sums.wrapping_add((level - 1) * images * outputs * band.count), band.count),
+        };
         let (lanes, Layout { starts, along, size, .. }) = (self.kernels.lanes, &band.layout);
         // Where vectors are, where they belong, and how many lanes they have.
-        let mut vectors = Vec::with_capacity(images * starts.len() * along.div_ceil(lanes));
+        let mut vectors = with_capacity(images * starts.len() * along.div_ceil(lanes))?;
         for b in 0..images {
-            let (at, to) = (b * self.c.features * size, b * self.c.outputs * self.count);
+            let at = b * self.c.features * size;
             for (line, start) in starts.iter().enumerate() {
-                let part = |p: usize| (at + start + p, to + line * along + p, lanes.min(along - p));
+                let part = |p: usize| (at + start + p, (b, line * along + p), lanes.min(along - p));
                 vectors.extend((0..*along).step_by(lanes).map(part));
             }
         }
-        let panels: Vec<(usize, usize)> = panels(vectors.len()).collect();
+        let panels = collected(panels(vectors.len()))?;
         self.blocks(&band.layout, |p, steps| {
+            let (to, row) = place(Self::level(p));
             for panels in panels.chunks(PANELS) {
                 for &(first, width) in &self.parts {
-                    let mut t = self.tile(steps, x, p > 0);
+                    let mut t = self.tile(steps, x, p % RUN > 0);
+                    t.c_row = row;
                     t.w = packed.wrapping_add(first * self.rows + p * width);
                     t.rows = width.min(self.c.outputs - first);
                     let half = usize::from(t.rows * 2 > self.kernels.rows);
                     for &(v, many) in panels {
-                        for (i, &(at, to, lanes)) in vectors[v..v + many].iter().enumerate() {
-                            let c = y.wrapping_add(to + first * self.count);
+                        for (i, &(at, (b, p), lanes)) in vectors[v..v + many].iter().enumerate() {
+                            let c = to.wrapping_add((b * outputs + first) * row + p);
                             (t.at[i], t.c[i], t.lanes[i]) = (at, c, lanes);
                         }
                         // SAFETY: the steps of these windows are laid out, and those of these outputs packed.
@@ -280,22 +343,42 @@ impl<T: Real> Plan<'_, T> {
                     }
                 }
             }
+            self.merged(p + steps.len(), |level| {
+                let ((to, row), (from, next)) = (place(level), place(level + 1));
+                for o in 0..images * outputs {
+                    // SAFETY: both have the windows of this band for every output of these images, and are apart.
+                    unsafe { add(to.wrapping_add(o * row), from.wrapping_add(o * next), band.count) };
+                }
+            });
         });
+        Ok(())
     }
 
     /// Lanes are outputs.
     ///
     /// # Safety
-    /// As [`Plan::windows`], with room for the sums of all these windows.
-    unsafe fn sums(&self, packed: *const T, x: *const T, sums: *mut T, y: *mut T, images: usize, band: &Band) {
+    /// As [`Plan::windows`], with room for the sums of all these windows at every level.
+    unsafe fn sums(
+        &self,
+        packed: *const T,
+        x: *const T,
+        sums: *mut T,
+        y: *mut T,
+        images: usize,
+        band: &Band,
+    ) -> Fallible {
+        let all = sums;
         let (lanes, Layout { starts, along, size, .. }) = (self.kernels.lanes, &band.layout);
         let of_image = |b: usize| starts.iter().map(move |start| b * self.c.features * size + start);
-        let windows: Vec<usize> =
-            (0..images).flat_map(of_image).flat_map(|start| (0..*along).map(move |p| start + p)).collect();
+        let mut windows = Vec::new();
+        reserve(&mut windows, images * band.count)?;
+        windows.extend((0..images).flat_map(of_image).flat_map(|start| (0..*along).map(move |p| start + p)));
         let row = self.outputs();
+        let size_of_level = windows.len() * row;
         self.blocks(&band.layout, |p, steps| {
+            let sums = sums.wrapping_add(Self::level(p) * size_of_level);
             for &(first, width) in &self.parts {
-                let mut t = self.tile(steps, x, p > 0);
+                let mut t = self.tile(steps, x, p % RUN > 0);
                 t.w = packed.wrapping_add(first * self.rows + p * width);
                 t.c_row = row;
                 for (tile, at) in windows.chunks(self.kernels.rows).enumerate() {
@@ -309,6 +392,11 @@ impl<T: Real> Plan<'_, T> {
                     unsafe { self.kernels.below[width / lanes - 1][half](&t) };
                 }
             }
+            self.merged(p + steps.len(), |level| {
+                let at = |level: usize| all.wrapping_add(level * size_of_level);
+                // SAFETY: the sums of two levels, which are apart.
+                unsafe { add(at(level), at(level + 1), size_of_level) };
+            });
         });
         for b in 0..images {
             let from = sums.wrapping_add(b * band.count * row).cast_const();
@@ -316,6 +404,7 @@ impl<T: Real> Plan<'_, T> {
             // SAFETY: the sums of these windows, to where they belong.
             unsafe { transfer(self.level, y.wrapping_add(b * self.c.outputs * self.count), self.count, lines) };
         }
+        Ok(())
     }
 
     /// A tile of these steps.

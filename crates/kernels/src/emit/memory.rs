@@ -10,6 +10,9 @@ use std::sync::{Arc, Mutex};
 /// The size of a segment.
 const SEGMENT: usize = 1 << 18;
 
+/// Bytes that the shortest code takes, about: a segment with less is full.
+const LEAST: usize = 256;
+
 /// The most memory for code.
 const MOST: usize = 64 << 20;
 
@@ -18,11 +21,34 @@ static MAPPED: AtomicUsize = AtomicUsize::new(0);
 
 /// The segment that is written, how much of it is, and the process that writes it: after a fork two processes see one
 /// file, so each child begins a segment of its own.
-static CURRENT: Mutex<Option<(Arc<Segment>, usize, u32)>> = Mutex::new(None);
+static CURRENT: Mutex<Option<Current>> = Mutex::new(None);
 
 struct Segment {
-    write: NonNull<u8>,
     run: NonNull<u8>,
+}
+
+/// Where a segment that has room is written: a second mapping of the same memory. It goes when the segment is full, so no
+/// code that nobody adds to can be changed through any address.
+struct Alias(NonNull<u8>);
+
+impl Drop for Alias {
+    fn drop(&mut self) {
+        // SAFETY: a mapping of this size, through which nobody writes any more.
+        unsafe { libc::munmap(self.0.as_ptr().cast(), SEGMENT) };
+    }
+}
+
+// SAFETY: it is written only under the lock of `CURRENT`.
+unsafe impl Send for Alias {}
+
+/// The segment that is written.
+struct Current {
+    segment: Arc<Segment>,
+    alias: Alias,
+    /// How much of it is written.
+    used: usize,
+    /// The process that writes it.
+    owner: u32,
 }
 
 // SAFETY: the memory is written only under the lock of `CURRENT`, where nothing runs yet.
@@ -32,7 +58,7 @@ unsafe impl Sync for Segment {}
 
 impl Segment {
     /// `None` if the system refuses, or there are enough.
-    fn new() -> Option<Segment> {
+    fn new() -> Option<(Segment, Alias)> {
         if MAPPED.fetch_add(SEGMENT, Ordering::Relaxed) + SEGMENT > MOST {
             MAPPED.fetch_sub(SEGMENT, Ordering::Relaxed);
             return None;
@@ -44,7 +70,7 @@ impl Segment {
         mapped
     }
 
-    fn map() -> Option<Segment> {
+    fn map() -> Option<(Segment, Alias)> {
         // SAFETY: system calls on a file and mappings of our own; every failure is looked at, and the file is closed when
         // both mappings hold it.
         unsafe {
@@ -61,7 +87,7 @@ impl Segment {
             let run = if sized { map(libc::PROT_READ | libc::PROT_EXEC) } else { None };
             libc::close(file);
             match (write, run) {
-                (Some(write), Some(run)) => Some(Segment { write, run }),
+                (Some(write), Some(run)) => Some((Segment { run }, Alias(write))),
                 (one, other) => {
                     one.into_iter().chain(other).for_each(|p| {
                         libc::munmap(p.as_ptr().cast(), SEGMENT);
@@ -75,10 +101,8 @@ impl Segment {
 
 impl Drop for Segment {
     fn drop(&mut self) {
-        for p in [self.write, self.run] {
-            // SAFETY: both are mappings of this size, and no code in them is left.
-            unsafe { libc::munmap(p.as_ptr().cast(), SEGMENT) };
-        }
+        // SAFETY: a mapping of this size, and no code in it is left.
+        unsafe { libc::munmap(self.run.as_ptr().cast(), SEGMENT) };
         MAPPED.fetch_sub(SEGMENT, Ordering::Relaxed);
     }
 }
@@ -103,18 +127,25 @@ impl Code {
         }
         let mut current = CURRENT.lock().ok()?;
         let process = std::process::id();
-        let fits = |(_, used, owner): &(_, usize, u32)| *owner == process && *used + bytes.len() <= SEGMENT;
+        let fits = |c: &Current| c.owner == process && c.used + bytes.len() <= SEGMENT;
         if !current.as_ref().is_some_and(fits) {
-            *current = Some((Arc::new(Segment::new()?), 0, process));
+            let (segment, alias) = Segment::new()?;
+            *current = Some(Current { segment: Arc::new(segment), alias, used: 0, owner: process });
         }
-        let (segment, used, _) = current.as_mut()?;
+        let Current { segment, alias, used, .. } = current.as_mut()?;
         let from = *used;
         *used = (from + bytes.len()).next_multiple_of(64);
         // SAFETY: these bytes of the segment are free, and only the holder of the lock writes.
         unsafe {
-            std::ptr::copy_nonoverlapping(bytes.as_ptr(), segment.write.as_ptr().add(from), bytes.len());
-            Some(Code { at: segment.run.add(from), segment: segment.clone() })
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), alias.0.as_ptr().add(from), bytes.len());
         }
+        // SAFETY: the code is inside the segment.
+        let code = Code { at: unsafe { segment.run.add(from) }, segment: segment.clone() };
+        // What is left has no room for any code.
+        if *used + LEAST > SEGMENT {
+            *current = None;
+        }
+        Some(code)
     }
 
     /// Its first instruction.
@@ -126,6 +157,20 @@ impl Code {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The rights of every mapping of the file that is mapped at an address.
+    fn rights_of(address: usize) -> Vec<String> {
+        let maps = std::fs::read_to_string("/proc/self/maps").expect("Linux");
+        let all = maps.lines().map(|l| l.split_whitespace().collect::<Vec<_>>());
+        let all: Vec<Vec<&str>> = all.filter(|l| l.len() > 4 && l[4] != "0").collect();
+        let file = |l: &Vec<&str>| (l[3].to_owned(), l[4].to_owned());
+        let covers = |l: &&Vec<&str>| {
+            let ends = l[0].split('-').map(|x| usize::from_str_radix(x, 16).expect("an address")).collect::<Vec<_>>();
+            (ends[0]..ends[1]).contains(&address)
+        };
+        let of = file(all.iter().find(covers).expect("code is mapped"));
+        all.iter().filter(|l| file(l) == of).map(|l| l[1].to_owned()).collect()
+    }
 
     #[test]
     fn code_runs_and_its_memory_goes() {
@@ -141,5 +186,10 @@ mod tests {
         drop(code);
         // Another test may have written into it, too.
         assert!(segment.strong_count() < 1000 && others.len() == 2);
+        // What is full has no address at which it can be written.
+        for code in &others {
+            let rights = rights_of(code.entry().as_ptr() as usize);
+            assert!(rights.len() == 1 && rights[0].starts_with("r-x"), "{rights:?}");
+        }
     }
 }

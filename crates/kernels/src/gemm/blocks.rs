@@ -4,16 +4,19 @@
 //! the chain that [`micro`](super::micro) states for each block of [`DEPTH`] and adds the blocks in ascending order.
 
 use super::micro::{Kernels, Micro, Real, Tile, VECTORS};
-use super::pack::{Lines, pack, with_room};
+use super::pack::{Lines, pack};
 use super::vector::{Row, Times};
 use crate::element::Number;
-use crate::parallel::{Shared, parallel, threads};
+use crate::memory::{Fallible, with_room};
+use crate::parallel::{Shared, attempt, threads};
 use crate::simd::Level;
 use num_complex::Complex;
 use std::ops::Range;
 
 /// Steps of `k` in a block: part of what a product means.
 pub(crate) const DEPTH: usize = 256;
+/// Steps of `k` whose blocks are added in ascending order; more are cut in two, so that errors do not grow as their number.
+pub(crate) const RUN: usize = 16 * DEPTH;
 /// Columns of B that are packed together, in vectors: the block stays in the second cache.
 const WIDE: usize = 16 * VECTORS;
 /// Tiles of rows of A that are packed together.
@@ -110,7 +113,7 @@ pub(super) unsafe fn products<E: Parts>(
     c: Strided<*mut E>,
     [a, b]: [Strided<*const E>; 2],
     [mut step_a, mut step_b]: [isize; 2],
-) {
+) -> Fallible {
     debug_assert!(onto != Onto::MinusUpper || m == n);
     let kernels = E::Part::kernels(level);
     let lanes = kernels.lanes / E::PARTS;
@@ -134,15 +137,16 @@ pub(super) unsafe fn products<E: Parts>(
                 tile.b = tile.b.wrapping_offset(step_b * parts);
                 tile.c = tile.c.wrapping_add(m * n * E::PARTS);
             }
-            return;
+            return Ok(());
         }
         for _ in 0..count {
-            x.on_threads();
+            x.on_threads()?;
             x.a.at = x.a.at.wrapping_offset(step_a);
             x.b.at = x.b.at.wrapping_offset(step_b);
             x.c.at = x.c.at.wrapping_add(m * n);
         }
     }
+    Ok(())
 }
 
 /// Nanoseconds below which a product is not cut.
@@ -219,7 +223,7 @@ impl<E: Parts> Product<E> {
     ///
     /// # Safety
     /// As there.
-    unsafe fn on_threads(&self) {
+    unsafe fn on_threads(&self) -> Fallible {
         let Product { level, kernels, sizes: [m, k, n], onto, c, a, b, .. } = *self;
         let lanes = kernels.lanes / E::PARTS;
         let nanos = nanos::<E>(self.sizes);
@@ -242,7 +246,7 @@ impl<E: Parts> Product<E> {
         let chunk = [even(m, chunk[0], kernels.rows), even(n, chunk[1], VECTORS * lanes)];
         let (down, across) = (m.div_ceil(chunk[0]), n.div_ceil(chunk[1]));
         let [pc, pa, pb] = [c.at, a.at.cast_mut(), b.at.cast_mut()].map(Shared);
-        parallel(down * across, nanos, |piece| {
+        attempt(down * across, nanos, |piece| {
             let (i, j) = (piece / across * chunk[0], piece % across * chunk[1]);
             let sizes = [chunk[0].min(m - i), k, chunk[1].min(n - j)];
             let [i, j] = [i as isize, j as isize];
@@ -252,7 +256,7 @@ impl<E: Parts> Product<E> {
             let b = Strided { at: pb.get().cast_const().wrapping_offset(j * b.col), row: b.row, col: b.col };
             // SAFETY: these rows and columns exist, and no two pieces have an element of C in common.
             unsafe { Product { level, kernels, sizes, onto, right, c, a, b }.on_one_thread() }
-        });
+        })
     }
 
     /// On several threads, which pack each block of B together, the next one while they use one, and each the rows of A that
@@ -260,7 +264,7 @@ impl<E: Parts> Product<E> {
     ///
     /// # Safety
     /// As [`products`].
-    unsafe fn in_common(&self, nanos: u64) {
+    unsafe fn in_common(&self, nanos: u64) -> Fallible {
         let [m, k, n] = self.sizes;
         let (lanes, rows) = (self.kernels.lanes / E::PARTS, self.kernels.rows / E::PARTS);
         let (wide, pack_a) = (self.width(true) * lanes, self.packs_a());
@@ -277,7 +281,7 @@ impl<E: Parts> Product<E> {
             for step in 0..=count {
                 let bands = if step > 0 { m.div_ceil(high) } else { 0 };
                 let parts = if step < count { ceil(blocks(step).0.len(), COMMON_STEPS) } else { 0 };
-                parallel(bands + parts, nanos, |piece| {
+                attempt(bands + parts, nanos, |piece| {
                     let (x, block) = (x.get(), if piece < bands { step - 1 } else { step });
                     let (steps, columns) = blocks(block);
                     let room_b = room.get().wrapping_add(block % 2 * wide * depth);
@@ -285,7 +289,8 @@ impl<E: Parts> Product<E> {
                         let from = (piece - bands) * COMMON_STEPS;
                         let part = from..steps.len().min(from + COMMON_STEPS);
                         // SAFETY: these steps and columns exist, and there is room for two blocks; nobody reads this one.
-                        return unsafe { x.pack_columns(room_b, columns, steps, part) };
+                        unsafe { x.pack_columns(room_b, columns, steps, part) };
+                        return Ok(());
                     }
                     let band = piece * high..m.min((piece + 1) * high);
                     // SAFETY: these rows exist, no two pieces have one in common, and the block of B was packed before.
@@ -295,17 +300,18 @@ impl<E: Parts> Product<E> {
                             x.pack_rows(room, band.clone(), steps.clone());
                         }
                         x.band(band, columns, steps, room, Some(room_b));
-                    });
-                });
+                    })
+                })?;
             }
-        });
+            Ok(())
+        })?
     }
 
     /// By the path that suits.
     ///
     /// # Safety
     /// As [`products`].
-    unsafe fn on_one_thread(&self) {
+    unsafe fn on_one_thread(&self) -> Fallible {
         // SAFETY: as stated.
         unsafe {
             match self.sizes[0] == 1 && self.c.col == 1 && self.onto == Onto::Set {
@@ -353,13 +359,14 @@ impl<E: Parts> Product<E> {
     ///
     /// # Safety
     /// As [`products`].
-    unsafe fn row(&self, times: Times<E::Part>, stride: isize) {
+    unsafe fn row(&self, times: Times<E::Part>, stride: isize) -> Fallible {
         let [_, steps, count] = self.sizes;
         let (b, y) = (self.b.at.cast(), self.c.at.cast());
         let row = |x: *const E| Row { steps, x: x.cast(), b, stride: stride * E::PARTS as isize, y, count };
         if self.a.col == 1 {
             // SAFETY: as stated.
-            return unsafe { times(&row(self.a.at)) };
+            unsafe { times(&row(self.a.at)) };
+            return Ok(());
         }
         with_room(steps * size_of::<E>(), |room| {
             let (room, lines) =
@@ -369,7 +376,7 @@ impl<E: Parts> Product<E> {
                 pack(self.level, room, 1, lines);
                 times(&row(room));
             }
-        });
+        })
     }
 
     /// Whether to pack B pays.
@@ -401,7 +408,7 @@ impl<E: Parts> Product<E> {
     ///
     /// # Safety
     /// As [`products`].
-    unsafe fn blocks(&self) {
+    unsafe fn blocks(&self) -> Fallible {
         let [m, k, n] = self.sizes;
         let (lanes, rows) = (self.kernels.lanes / E::PARTS, self.kernels.rows / E::PARTS);
         let (pack_a, pack_b, tiles) = (self.packs_a(), self.packs_b(), ceil(m, rows));
@@ -417,7 +424,8 @@ impl<E: Parts> Product<E> {
         let for_a = if pack_a { kept.max(high) * depth } else { 0 };
         if for_a + for_b == 0 {
             // SAFETY: nothing is packed.
-            return unsafe { self.each_block([kept, high, wide * lanes], None, None) };
+            unsafe { self.each_block([kept, high, wide * lanes], None, None) };
+            return Ok(());
         }
         with_room((for_a + for_b) * size_of::<E>() + 64, |room| {
             let room_b = room.cast::<E>();
@@ -425,7 +433,7 @@ impl<E: Parts> Product<E> {
             let (room_a, room_b) = (pack_a.then_some(room_a), pack_b.then_some(room_b));
             // SAFETY: there is room for the blocks.
             unsafe { self.each_block([kept, high, wide * lanes], room_a, room_b) };
-        });
+        })
     }
 
     /// Blocks of so many rows and columns, packed where there is room; of A so many rows are kept, or those of one block.

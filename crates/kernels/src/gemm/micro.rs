@@ -380,7 +380,7 @@ macro_rules! real {
                         Level::Avx512 => return &AVX512,
                         Level::Avx2 => return &AVX2,
                         Level::Portable if crate::simd::fused() => return &SCALAR,
-                        Level::Portable => {}
+                        _ => {}
                     }
                 }
                 let _ = level;

@@ -2,28 +2,6 @@
 
 use super::micro::Real;
 use crate::simd::Level;
-use std::cell::RefCell;
-
-/// Memory for packed operands, kept by each thread from product to product.
-#[derive(Clone, Copy)]
-#[repr(align(64))]
-struct Line {
-    _bytes: [u8; 64],
-}
-
-/// Calls `f` with room for `bytes`, aligned to 64, of bytes that are anything. `f` may ask for more.
-pub(crate) fn with_room<R>(bytes: usize, f: impl FnOnce(*mut u8) -> R) -> R {
-    // A room for each depth: the one that was left last is taken first.
-    thread_local!(static ROOMS: RefCell<Vec<Vec<Line>>> = const { RefCell::new(Vec::new()) });
-    let mut room = ROOMS.with_borrow_mut(Vec::pop).unwrap_or_default();
-    if room.len() * 64 < bytes {
-        // Not resized: nothing in it is needed.
-        room = vec![Line { _bytes: [0; 64] }; bytes.div_ceil(64)];
-    }
-    let out = f(room.as_mut_ptr().cast());
-    ROOMS.with_borrow_mut(|rooms| rooms.push(room));
-    out
-}
 
 /// Lanes of an operand: `count` of them, `lane` apart, each with `depth` elements `step` apart.
 #[derive(Clone, Copy)]

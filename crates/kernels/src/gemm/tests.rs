@@ -29,7 +29,7 @@ fn against_naive<T: Gemm>(seed: u64, value: impl Fn(&mut Random) -> T, close: im
         let (a, b) = (draw(m, k), draw(k, n));
         let expected = naive(&a, &b);
         let mut c = vec![T::ONE; expected.len()];
-        gemm(&mut c, a.view(), b.view());
+        gemm(&mut c, a.view(), b.view()).unwrap();
         for (&x, &y) in c.iter().zip(&expected) {
             assert!(
                 close(x, y),
@@ -63,6 +63,11 @@ trait Promise: blocks::Parts {
 
     /// The element of a product.
     fn element(terms: &[(Self, Self)]) -> Self {
+        if terms.len() > blocks::RUN {
+            let half = blocks::RUN * terms.len().div_ceil(blocks::RUN).next_power_of_two() / 2;
+            let (left, right) = terms.split_at(half);
+            return Self::element(left).plus(Self::element(right));
+        }
         terms.chunks(256).map(Self::block).reduce(Self::plus).expect("there are steps")
     }
 }
@@ -154,7 +159,7 @@ fn the_same_at_every_level<T: Promise>(value: impl Fn(&mut Random) -> T) {
     every_layout(value, |sizes, a, b, expected| {
         for level in Level::available() {
             let mut c = vec![T::ONE; expected.len()];
-            at_level(level, 1, &mut c, a, b, [0; 2]);
+            at_level(level, 1, &mut c, a, b, [0; 2]).unwrap();
             assert_eq!(c, expected, "{sizes:?} at {level:?}: {a:?} {b:?}");
         }
     });
@@ -217,7 +222,7 @@ fn the_same_on_every_number_of_threads<T: Gemm>(value: impl Fn(&mut Random) -> T
                 let (of_a, of_b, size) = ([batch, m, k], [batch, k, n], (k * n) as isize);
                 let strides = if turned { [size, 1, k as isize] } else { [size, n as isize, 1] };
                 let (a, b) = (View::dense(&a, &of_a), View::new(&b, 0, &of_b, &strides));
-                parallel::with_threads(threads, || gemm(&mut c, a, b));
+                parallel::with_threads(threads, || gemm(&mut c, a, b)).unwrap();
                 c
             };
             let alone = run(1);
@@ -245,7 +250,8 @@ fn updates_are_the_same_on_every_number_of_threads() {
             let of_a = Strided { at: a.as_ptr(), row: k as isize, col: 1 };
             let of_c = Strided { at: c.as_mut_ptr(), row: n as isize, col: 1 };
             // SAFETY: these are n by k, k by n, and n by n.
-            let product = || unsafe { update(Level::chosen(), [n, k, n], onto, of_c, of_a, of_a.transposed()) };
+            let product =
+                || unsafe { update(Level::chosen(), [n, k, n], onto, of_c, of_a, of_a.transposed()).unwrap() };
             parallel::with_threads(threads, product);
             c
         };
@@ -265,8 +271,8 @@ fn updates_are_the_same_on_every_number_of_threads() {
 #[test]
 fn nothing_to_add_is_zero() {
     let mut c = [7.0; 6];
-    gemm(&mut c, View::dense(&[], &[2, 0]), View::dense(&[], &[0, 3]));
+    gemm(&mut c, View::dense(&[], &[2, 0]), View::dense(&[], &[0, 3])).unwrap();
     assert_eq!(c, [0.0; 6]);
-    gemm::<i8>(&mut [], View::dense(&[1, 2], &[2, 1]), View::dense(&[], &[1, 0]));
-    gemm::<f64>(&mut [], View::dense(&[], &[0, 2, 1]), View::dense(&[], &[0, 1, 3]));
+    gemm::<i8>(&mut [], View::dense(&[1, 2], &[2, 1]), View::dense(&[], &[1, 0])).unwrap();
+    gemm::<f64>(&mut [], View::dense(&[], &[0, 2, 1]), View::dense(&[], &[0, 1, 3])).unwrap();
 }

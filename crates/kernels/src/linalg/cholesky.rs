@@ -8,6 +8,7 @@
 
 use super::panels::{Panels, ROWS, by_rows};
 use crate::gemm::{Lines, Onto, Strided, update};
+use crate::memory::{Fallible, grow, zeros};
 use crate::simd::{Level, prefetch, widest};
 
 /// Rows of a block.
@@ -16,10 +17,10 @@ const BLOCK: usize = 64;
 const STEP: usize = BLOCK + ROWS;
 
 /// The factor of the symmetric part of `a` (n×n), zeros above; `false`: not positive definite.
-pub(super) fn cholesky(level: Level, l: &mut [f64], a: &[f64], n: usize) -> bool {
+pub(super) fn cholesky(level: Level, l: &mut [f64], a: &[f64], n: usize) -> Fallible<bool> {
     assert!(a.len() == n * n && l.len() == n * n, "sizes of a factorisation");
     symmetrise(level, l, a, n);
-    let mut block = vec![0.0; n.min(BLOCK).next_multiple_of(ROWS) * STEP];
+    let mut block = zeros::<f64>(n.min(BLOCK).next_multiple_of(ROWS) * STEP)?;
     let mut right = Vec::new();
     for first in (0..n).step_by(BLOCK) {
         let size = BLOCK.min(n - first);
@@ -32,7 +33,7 @@ pub(super) fn cholesky(level: Level, l: &mut [f64], a: &[f64], n: usize) -> bool
             }
             row[size.max(i + 1)..rows].fill(0.0);
         }
-        let Some(panels) = diagonal(level, &mut block, size) else { return false };
+        let Some(panels) = diagonal(level, &mut block, size)? else { return Ok(false) };
         let lines = Lines { from: block.as_ptr(), lane: STEP as isize, step: 1, count: size, depth: size };
         // SAFETY: the block is inside both matrices.
         unsafe { by_rows(level, l[first * n + first..].as_mut_ptr(), n, lines) };
@@ -41,7 +42,8 @@ pub(super) fn cholesky(level: Level, l: &mut [f64], a: &[f64], n: usize) -> bool
         if rest == 0 {
             break;
         }
-        right.resize(size * step, 0.0);
+        right.truncate(size * step);
+        grow(&mut right, size * step, 0.0)?;
         for (to, from) in right.chunks_exact_mut(step).zip(l[first * n..].chunks_exact_mut(n)) {
             to[..rest].copy_from_slice(&from[end..]);
             to[rest..].fill(0.0);
@@ -54,10 +56,10 @@ pub(super) fn cholesky(level: Level, l: &mut [f64], a: &[f64], n: usize) -> bool
         unsafe {
             by_rows(level, l[end * n + first..].as_mut_ptr(), n, lines);
             let square = Strided { at: l[end * n + end..].as_mut_ptr(), row: n as isize, col: 1 };
-            update(level, [rest, size, rest], Onto::MinusUpper, square, v.transposed(), v);
+            update(level, [rest, size, rest], Onto::MinusUpper, square, v.transposed(), v)?;
         }
     }
-    true
+    Ok(true)
 }
 
 /// The symmetric part of `a`, on and above the diagonal of `l`: square by square, each beside the one across the diagonal.
@@ -87,8 +89,8 @@ pub(super) fn apart(n: usize) -> usize {
 }
 
 /// Factors the upper triangle of a block, whose rows past `size` are those of the unit matrix.
-fn diagonal(level: Level, block: &mut [f64], size: usize) -> Option<Panels> {
-    let mut panels = Panels::of(size);
+fn diagonal(level: Level, block: &mut [f64], size: usize) -> Fallible<Option<Panels>> {
+    let mut panels = Panels::of(size)?;
     let rows = panels.rows();
     for (panel, i) in (0..rows).step_by(ROWS).enumerate() {
         panels.extend(0..i, |r, p| block[p * STEP + i + r]);
@@ -101,7 +103,7 @@ fn diagonal(level: Level, block: &mut [f64], size: usize) -> Option<Panels> {
             #[inline(always)]
             || factor(&mut corner),
         ) {
-            return None;
+            return Ok(None);
         }
         for (r, row) in corner.iter().enumerate() {
             block[(i + r) * STEP + i..][..ROWS].copy_from_slice(row);
@@ -110,7 +112,7 @@ fn diagonal(level: Level, block: &mut [f64], size: usize) -> Option<Panels> {
         let right = i + ROWS;
         panels.solve_one(level, panel, &mut block[right..], STEP, rows - right, true);
     }
-    Some(panels)
+    Ok(Some(panels))
 }
 
 /// The upper factor in place; what is below the diagonal is not meant.

@@ -3,6 +3,7 @@
 
 use super::spectral::{singular, symmetric};
 use super::{Shape, Triangle, cholesky, large, lu, qr, solve};
+use crate::memory::{Fallible, Plain, collected, hold};
 use crate::simd::Level;
 use faer::MatRef;
 use faer::linalg::solvers::Eigen;
@@ -18,7 +19,7 @@ pub type Pairs = (Vec<C>, Vec<C>);
 /// A number that matrices are factored in.
 pub trait Field:
     ComplexField<Real = f64>
-    + Copy
+    + Plain
     + Default
     + PartialEq
     + Add<Output = Self>
@@ -45,6 +46,8 @@ pub trait Field:
     fn half(self) -> Self;
     /// The magnitude.
     fn size(self) -> f64;
+    /// What pivots are chosen by: the magnitude, `|re| + |im|` of a complex number.
+    fn pivot_size(self) -> f64;
     /// The square root of the real part.
     fn root(self) -> Self {
         Self::real(self.re().sqrt())
@@ -54,19 +57,19 @@ pub trait Field:
     /// Every part is finite.
     fn finite(self) -> bool;
     /// [`cholesky`](super::cholesky()) of a large matrix; `false`: not positive definite.
-    fn cholesky(l: &mut [Self], a: &[Self], n: usize) -> bool;
+    fn cholesky(l: &mut [Self], a: &[Self], n: usize) -> Fallible<bool>;
     /// [`lu`](super::lu()) of a large matrix, in place.
-    fn lu(packed: &mut [Self], pivots: &mut [i32], perm: &mut [i32], m: usize, n: usize);
+    fn lu(packed: &mut [Self], pivots: &mut [i32], perm: &mut [i32], m: usize, n: usize) -> Fallible;
     /// [`triangular_solve`](super::triangular_solve) with a large matrix.
-    fn triangular_solve(b: &mut [Self], a: &[Self], rows: usize, columns: usize, how: Triangle);
+    fn triangular_solve(b: &mut [Self], a: &[Self], rows: usize, columns: usize, how: Triangle) -> Fallible;
     /// [`qr`](super::qr()) of a matrix that is finite and not empty.
-    fn qr(q: Option<&mut [Self]>, r: &mut [Self], a: &[Self], m: usize, n: usize, k: usize);
+    fn qr(q: Option<&mut [Self]>, r: &mut [Self], a: &[Self], m: usize, n: usize, k: usize) -> Fallible;
     /// [`eigh`](super::eigh()) of a finite matrix, phases being any; `false`: no convergence.
-    fn eigh(w: &mut [f64], v: Option<&mut [Self]>, a: &[Self], n: usize) -> bool;
+    fn eigh(w: &mut [f64], v: Option<&mut [Self]>, a: &[Self], n: usize) -> Fallible<bool>;
     /// [`svd`](super::svd()) of a finite matrix that is not empty, phases being any; `false`: no convergence.
-    fn svd(s: &mut [f64], vectors: Option<(&mut [Self], &mut [Self])>, a: &[Self], shape: Shape) -> bool;
+    fn svd(s: &mut [f64], vectors: Option<(&mut [Self], &mut [Self])>, a: &[Self], shape: Shape) -> Fallible<bool>;
     /// Eigenvalues and eigenvectors of a square matrix; `None`: no convergence.
-    fn eigen(a: &[Self], n: usize) -> Option<Pairs>;
+    fn eigen(a: &[Self], n: usize) -> Fallible<Option<Pairs>>;
 }
 
 impl Field for f64 {
@@ -89,32 +92,36 @@ impl Field for f64 {
     fn size(self) -> f64 {
         f64::abs(self)
     }
+    fn pivot_size(self) -> f64 {
+        f64::abs(self)
+    }
     fn phase(self) -> f64 {
         if self < 0.0 { -1.0 } else { 1.0 }
     }
     fn finite(self) -> bool {
         f64::is_finite(self)
     }
-    fn cholesky(l: &mut [f64], a: &[f64], n: usize) -> bool {
+    fn cholesky(l: &mut [f64], a: &[f64], n: usize) -> Fallible<bool> {
         cholesky::cholesky(Level::chosen(), l, a, n)
     }
-    fn lu(packed: &mut [f64], pivots: &mut [i32], perm: &mut [i32], m: usize, n: usize) {
-        lu::lu(Level::chosen(), packed, pivots, perm, m, n);
+    fn lu(packed: &mut [f64], pivots: &mut [i32], perm: &mut [i32], m: usize, n: usize) -> Fallible {
+        lu::lu(Level::chosen(), packed, pivots, perm, m, n)
     }
-    fn triangular_solve(b: &mut [f64], a: &[f64], rows: usize, columns: usize, how: Triangle) {
-        solve::triangular_solve(Level::chosen(), b, a, rows, columns, how);
+    fn triangular_solve(b: &mut [f64], a: &[f64], rows: usize, columns: usize, how: Triangle) -> Fallible {
+        solve::triangular_solve(Level::chosen(), b, a, rows, columns, how)
     }
-    fn qr(q: Option<&mut [f64]>, r: &mut [f64], a: &[f64], m: usize, n: usize, k: usize) {
-        qr::qr(Level::chosen(), q, r, a, m, n, k);
+    fn qr(q: Option<&mut [f64]>, r: &mut [f64], a: &[f64], m: usize, n: usize, k: usize) -> Fallible {
+        qr::qr(Level::chosen(), q, r, a, m, n, k)
     }
-    fn eigh(w: &mut [f64], v: Option<&mut [f64]>, a: &[f64], n: usize) -> bool {
+    fn eigh(w: &mut [f64], v: Option<&mut [f64]>, a: &[f64], n: usize) -> Fallible<bool> {
         symmetric::eigh(Level::chosen(), w, v, a, n)
     }
-    fn svd(s: &mut [f64], vectors: Option<(&mut [f64], &mut [f64])>, a: &[f64], shape: Shape) -> bool {
+    fn svd(s: &mut [f64], vectors: Option<(&mut [f64], &mut [f64])>, a: &[f64], shape: Shape) -> Fallible<bool> {
         singular::svd(Level::chosen(), s, vectors, a, shape)
     }
-    fn eigen(a: &[f64], n: usize) -> Option<Pairs> {
-        unpack(Eigen::new_from_real(MatRef::from_row_major_slice(a, n, n)).ok()?, n)
+    fn eigen(a: &[f64], n: usize) -> Fallible<Option<Pairs>> {
+        let _room = hold(large::eigen_room::<f64>(n)?)?;
+        unpack(Eigen::new_from_real(MatRef::from_row_major_slice(a, n, n)).ok(), n)
     }
 }
 
@@ -138,6 +145,9 @@ impl Field for C {
     fn size(self) -> f64 {
         self.norm()
     }
+    fn pivot_size(self) -> f64 {
+        self.re.abs() + self.im.abs()
+    }
     fn phase(self) -> C {
         let size = self.norm();
         if size > 0.0 { self / size } else { C::new(1.0, 0.0) }
@@ -145,30 +155,32 @@ impl Field for C {
     fn finite(self) -> bool {
         self.re.is_finite() && self.im.is_finite()
     }
-    fn cholesky(l: &mut [C], a: &[C], n: usize) -> bool {
+    fn cholesky(l: &mut [C], a: &[C], n: usize) -> Fallible<bool> {
         large::cholesky(l, a, n)
     }
-    fn lu(packed: &mut [C], pivots: &mut [i32], perm: &mut [i32], m: usize, n: usize) {
-        large::lu(packed, pivots, perm, m, n);
+    fn lu(packed: &mut [C], pivots: &mut [i32], perm: &mut [i32], m: usize, n: usize) -> Fallible {
+        large::lu(packed, pivots, perm, m, n)
     }
-    fn triangular_solve(b: &mut [C], a: &[C], rows: usize, columns: usize, how: Triangle) {
-        large::triangular_solve(b, a, rows, columns, how);
+    fn triangular_solve(b: &mut [C], a: &[C], rows: usize, columns: usize, how: Triangle) -> Fallible {
+        large::triangular_solve(b, a, rows, columns, how)
     }
-    fn qr(q: Option<&mut [C]>, r: &mut [C], a: &[C], m: usize, n: usize, k: usize) {
-        large::qr(q, r, a, m, n, k);
+    fn qr(q: Option<&mut [C]>, r: &mut [C], a: &[C], m: usize, n: usize, k: usize) -> Fallible {
+        large::qr(q, r, a, m, n, k)
     }
-    fn eigh(w: &mut [f64], v: Option<&mut [C]>, a: &[C], n: usize) -> bool {
+    fn eigh(w: &mut [f64], v: Option<&mut [C]>, a: &[C], n: usize) -> Fallible<bool> {
         large::eigh(w, v, a, n)
     }
-    fn svd(s: &mut [f64], vectors: Option<(&mut [C], &mut [C])>, a: &[C], shape: Shape) -> bool {
+    fn svd(s: &mut [f64], vectors: Option<(&mut [C], &mut [C])>, a: &[C], shape: Shape) -> Fallible<bool> {
         large::svd(s, vectors, a, shape)
     }
-    fn eigen(a: &[C], n: usize) -> Option<Pairs> {
-        unpack(Eigen::new(MatRef::from_row_major_slice(a, n, n)).ok()?, n)
+    fn eigen(a: &[C], n: usize) -> Fallible<Option<Pairs>> {
+        let _room = hold(large::eigen_room::<C>(n)?)?;
+        unpack(Eigen::new(MatRef::from_row_major_slice(a, n, n)).ok(), n)
     }
 }
 
-fn unpack(e: Eigen<f64>, n: usize) -> Option<Pairs> {
+fn unpack(e: Option<Eigen<f64>>, n: usize) -> Fallible<Option<Pairs>> {
+    let Some(e) = e else { return Ok(None) };
     let (s, u) = (e.S().column_vector(), e.U());
-    Some(((0..n).map(|j| s[j]).collect(), (0..n * n).map(|k| u[(k % n, k / n)]).collect()))
+    Ok(Some((collected((0..n).map(|j| s[j]))?, collected((0..n * n).map(|k| u[(k % n, k / n)]))?)))
 }

@@ -2,37 +2,67 @@
 
 use super::spectral::scaled;
 use super::{Field, Shape, Triangle, filled, tiled, write};
+use crate::memory::{Fallible, OutOfMemory, collected, hold, with_capacity, zeros};
 use faer::diag::Diag;
-use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::llt::factor as llt;
 use faer::linalg::evd::{self, ComputeEigenvectors};
 use faer::linalg::lu::partial_pivoting::factor as plu;
+use faer::linalg::qr::no_pivoting::factor;
 use faer::linalg::solvers::Qr;
 use faer::linalg::svd::{self, ComputeSvdVectors};
 use faer::linalg::triangular_solve as tri;
 use faer::{Conj, Mat, MatMut, MatRef, Par};
 
+/// Bytes that faer's products of matrices may take beside what they are given.
+const PRODUCTS: usize = 8 << 20;
+
+/// Up to this extent they take next to nothing.
+const FEW: usize = 64;
+
+/// Bytes for a workspace of faer's and so many elements of its matrices, whose columns are padded: faer has no way to say
+/// that there is no memory, so it is held beforehand.
+fn room<T>(workspace: StackReq, elements: &[(usize, usize)]) -> Fallible<usize> {
+    let matrix = |&(m, n): &(usize, usize)| m.checked_add(64)?.checked_mul(n)?.checked_mul(size_of::<T>());
+    let matrices = elements.iter().map(matrix).try_fold(0usize, |sum, x| sum.checked_add(x?));
+    let products = if elements.iter().any(|&(m, n)| m.min(n) > FEW) { PRODUCTS } else { 0 };
+    let all = matrices.and_then(|x| x.checked_add(workspace.size_bytes())?.checked_add(products));
+    all.ok_or(OutOfMemory { bytes: usize::MAX })
+}
+
+/// Bytes for eigenvalues and eigenvectors of a matrix that is not symmetric.
+pub(super) fn eigen_room<T: Field>(n: usize) -> Fallible<usize> {
+    let (none, all) = (ComputeEigenvectors::No, ComputeEigenvectors::Yes);
+    let workspace = evd::evd_scratch::<T>(n, none, all, Par::Seq, Default::default());
+    // Vectors, real ones and complex ones, and two more of each that are values or copies.
+    room::<T>(workspace, &[(n, n), (2 * n, n), (n, 8)])
+}
+
 /// As [`super::cholesky`]; `false`: not positive definite.
-pub(super) fn cholesky<T: Field>(l: &mut [T], a: &[T], n: usize) -> bool {
+pub(super) fn cholesky<T: Field>(l: &mut [T], a: &[T], n: usize) -> Fallible<bool> {
     let half = |i: usize, j: usize| (a[i * n + j] + a[j * n + i].conjugate()).half();
+    let workspace = llt::cholesky_in_place_scratch::<T>(n, Par::Seq, Default::default());
+    let _room = hold(room::<T>(workspace, &[(n, n)])?)?;
     let mut h = filled(n, n, |i, j| if i >= j { half(i, j) } else { T::zero() });
-    let mut buffer = MemBuffer::new(llt::cholesky_in_place_scratch::<T>(n, Par::Seq, Default::default()));
+    let mut buffer = MemBuffer::new(workspace);
     let stack = MemStack::new(&mut buffer);
     let done = llt::cholesky_in_place(h.as_mut(), Default::default(), Par::Seq, stack, Default::default());
     tiled(n, n, |i, j| l[i * n + j] = if i >= j { h[(i, j)] } else { T::zero() });
-    done.is_ok()
+    Ok(done.is_ok())
 }
 
 /// As [`super::lu`], in place.
-pub(super) fn lu<T: Field>(packed: &mut [T], pivots: &mut [i32], perm: &mut [i32], m: usize, n: usize) {
+pub(super) fn lu<T: Field>(packed: &mut [T], pivots: &mut [i32], perm: &mut [i32], m: usize, n: usize) -> Fallible {
+    let workspace = plu::lu_in_place_scratch::<usize, T>(m, n, Par::Seq, Default::default());
+    let _room = hold(room::<T>(workspace, &[(m, n)])?)?;
     let mut f = filled(m, n, |i, j| packed[i * n + j]);
-    let (mut order, mut back) = (vec![0usize; m], vec![0usize; m]);
-    let mut buffer = MemBuffer::new(plu::lu_in_place_scratch::<usize, T>(m, n, Par::Seq, Default::default()));
+    let (mut order, mut back) = (zeros::<usize>(m)?, zeros::<usize>(m)?);
+    let mut buffer = MemBuffer::new(workspace);
     let stack = MemStack::new(&mut buffer);
     plu::lu_in_place(f.as_mut(), &mut order, &mut back, Par::Seq, stack, Default::default());
     write(packed, f.as_ref());
     // The exchanges that give this permutation: `at[r]` is where row `r` is before step `k`.
-    let (mut rows, mut at): (Vec<usize>, Vec<usize>) = ((0..m).collect(), (0..m).collect());
+    let (mut rows, mut at) = (collected(0..m)?, collected(0..m)?);
     for (k, p) in pivots.iter_mut().enumerate() {
         let from = at[order[k]];
         *p = from as i32;
@@ -41,11 +71,13 @@ pub(super) fn lu<T: Field>(packed: &mut [T], pivots: &mut [i32], perm: &mut [i32
         (at[x], at[y]) = (from, k);
     }
     perm.iter_mut().zip(&order).for_each(|(p, &o)| *p = o as i32);
+    Ok(())
 }
 
 /// As [`super::triangular_solve`].
-pub(super) fn triangular_solve<T: Field>(b: &mut [T], a: &[T], rows: usize, columns: usize, how: Triangle) {
+pub(super) fn triangular_solve<T: Field>(b: &mut [T], a: &[T], rows: usize, columns: usize, how: Triangle) -> Fallible {
     let n = if how.left { rows } else { columns };
+    let _room = hold(if n > FEW { PRODUCTS } else { 0 })?;
     let a = MatRef::from_row_major_slice(a, n, n);
     let b = MatMut::from_row_major_slice_mut(b, rows, columns);
     // X op(A) = B is op(A)ᵀ Xᵀ = Bᵀ.
@@ -58,34 +90,44 @@ pub(super) fn triangular_solve<T: Field>(b: &mut [T], a: &[T], rows: usize, colu
         (false, false) => tri::solve_upper_triangular_in_place_with_conj(a, conj, b, Par::Seq),
         (false, true) => tri::solve_unit_upper_triangular_in_place_with_conj(a, conj, b, Par::Seq),
     }
+    Ok(())
 }
 
 /// As [`super::qr`].
-pub(super) fn qr<T: Field>(q: Option<&mut [T]>, r: &mut [T], a: &[T], m: usize, n: usize, k: usize) {
+pub(super) fn qr<T: Field>(q: Option<&mut [T]>, r: &mut [T], a: &[T], m: usize, n: usize, k: usize) -> Fallible {
+    let block = factor::recommended_block_size::<T>(m, n);
+    let workspace = factor::qr_in_place_scratch::<T>(m, n, block, Par::Seq, Default::default());
+    // The matrix twice, its factors, Q, blocks of reflections and what applying them takes.
+    let size = m.min(n);
+    let _room =
+        hold(room::<T>(workspace, &[(m, n), (m, n), (m, size), (k, n), (m, k), (k, block), (2 * block, m.max(n))])?)?;
     let f = Qr::new(filled(m, n, |i, j| a[i * n + j]).as_ref());
     let upper = if k == m { f.R() } else { f.thin_R() };
     tiled(k, n, |i, j| r[i * n + j] = if i <= j { upper[(i, j)] } else { T::zero() });
     let turned = if T::COMPLEX { k.min(n) } else { 0 };
-    let mut phases = Vec::with_capacity(turned);
+    let mut phases = with_capacity(turned)?;
     for d in 0..turned {
         let phase = r[d * n + d].phase();
         r[d * n + d..(d + 1) * n].iter_mut().for_each(|x| *x *= phase.conjugate());
         r[d * n + d] = T::real(r[d * n + d].re());
         phases.push(phase);
     }
-    let Some(q) = q else { return };
+    let Some(q) = q else { return Ok(()) };
     write(q, if k == m { f.compute_Q() } else { f.compute_thin_Q() }.as_ref());
     q.chunks_exact_mut(k).for_each(|row| row.iter_mut().zip(&phases).for_each(|(x, &phase)| *x *= phase));
+    Ok(())
 }
 
 /// As [`super::eigh`], of finite numbers, phases being any; `false`: no convergence.
-pub(super) fn eigh<T: Field>(w: &mut [f64], v: Option<&mut [T]>, a: &[T], n: usize) -> bool {
-    let (a, by) = scaled(a);
-    let h = filled(n, n, |i, j| (a[i * n + j] + a[j * n + i].conjugate()).half());
+pub(super) fn eigh<T: Field>(w: &mut [f64], v: Option<&mut [T]>, a: &[T], n: usize) -> Fallible<bool> {
     let want = if v.is_some() { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No };
+    let workspace = evd::self_adjoint_evd_scratch::<T>(n, want, Par::Seq, Default::default());
+    let _room = hold(room::<T>(workspace, &[(n, n), (n, n), (n, 1)])?)?;
+    let (a, by) = scaled(a)?;
+    let h = filled(n, n, |i, j| (a[i * n + j] + a[j * n + i].conjugate()).half());
     let mut s = Diag::<T>::zeros(n);
     let mut u = v.is_some().then(|| Mat::<T>::zeros(n, n));
-    let mut buffer = MemBuffer::new(evd::self_adjoint_evd_scratch::<T>(n, want, Par::Seq, Default::default()));
+    let mut buffer = MemBuffer::new(workspace);
     let stack = MemStack::new(&mut buffer);
     let columns = u.as_mut().map(|u| u.as_mut());
     let done = evd::self_adjoint_evd(h.as_ref(), s.as_mut(), columns, Par::Seq, stack, Default::default());
@@ -94,11 +136,16 @@ pub(super) fn eigh<T: Field>(w: &mut [f64], v: Option<&mut [T]>, a: &[T], n: usi
     if let (Some(v), Some(u)) = (v, u) {
         write(v, u.as_ref());
     }
-    done.is_ok()
+    Ok(done.is_ok())
 }
 
 /// As [`super::svd`], of finite numbers, phases being any; `false`: no convergence.
-pub(super) fn svd<T: Field>(s: &mut [f64], vectors: Option<(&mut [T], &mut [T])>, a: &[T], shape: Shape) -> bool {
+pub(super) fn svd<T: Field>(
+    s: &mut [f64],
+    vectors: Option<(&mut [T], &mut [T])>,
+    a: &[T],
+    shape: Shape,
+) -> Fallible<bool> {
     let Shape { m, n, p, q } = shape;
     let k = m.min(n);
     let kind = |have: usize| match (&vectors, have == k) {
@@ -107,12 +154,14 @@ pub(super) fn svd<T: Field>(s: &mut [f64], vectors: Option<(&mut [T], &mut [T])>
         _ => ComputeSvdVectors::Full,
     };
     let (left, right) = (kind(p), kind(q));
+    let workspace = svd::svd_scratch::<T>(m, n, left, right, Par::Seq, Default::default());
+    let _room = hold(room::<T>(workspace, &[(m, p), (n, q), (m, n), (k, 1)])?)?;
     let mut d = Diag::<T>::zeros(k);
     let (mut u, mut v) = (Mat::<T>::zeros(m, p), Mat::<T>::zeros(n, q));
-    let mut buffer = MemBuffer::new(svd::svd_scratch::<T>(m, n, left, right, Par::Seq, Default::default()));
+    let mut buffer = MemBuffer::new(workspace);
     let stack = MemStack::new(&mut buffer);
     let both = if vectors.is_some() { (Some(u.as_mut()), Some(v.as_mut())) } else { (None, None) };
-    let (near, by) = scaled(a);
+    let (near, by) = scaled(a)?;
     let a = filled(m, n, |i, j| near[i * n + j]);
     let done = svd::svd(a.as_ref(), d.as_mut(), both.0, both.1, Par::Seq, stack, Default::default());
     let d = d.column_vector();
@@ -121,5 +170,5 @@ pub(super) fn svd<T: Field>(s: &mut [f64], vectors: Option<(&mut [T], &mut [T])>
         write(to_u, u.as_ref());
         tiled(q, n, |i, j| to_v[i * n + j] = v[(j, i)].conjugate());
     }
-    done.is_ok()
+    Ok(done.is_ok())
 }

@@ -10,6 +10,7 @@
 use super::cholesky::apart;
 use super::panels::{Panels, by_rows};
 use crate::gemm::{Lines, Onto, Strided, transfer, update};
+use crate::memory::{Fallible, refill};
 use crate::simd::{Level, widest};
 
 /// Columns of a panel.
@@ -18,7 +19,7 @@ const PANEL: usize = 32;
 const LEAF: usize = 8;
 
 /// Factors `a` (m×n) in place; `pivots` and `perm` are the exchanges and the permutation.
-pub(super) fn lu(level: Level, a: &mut [f64], pivots: &mut [i32], perm: &mut [i32], m: usize, n: usize) {
+pub(super) fn lu(level: Level, a: &mut [f64], pivots: &mut [i32], perm: &mut [i32], m: usize, n: usize) -> Fallible {
     assert!(a.len() == m * n && pivots.len() == m.min(n) && perm.len() == m, "sizes of a factorisation");
     perm.iter_mut().enumerate().for_each(|(i, p)| *p = i as i32);
     let (mut left, mut right) = (Vec::new(), Vec::new());
@@ -26,14 +27,13 @@ pub(super) fn lu(level: Level, a: &mut [f64], pivots: &mut [i32], perm: &mut [i3
         let size = PANEL.min(m.min(n) - first);
         let (end, rows) = (first + size, m - first);
         let step = apart(rows);
-        left.clear();
-        left.resize(size * step, 0.0);
+        refill(&mut left, size * step, 0.0)?;
         let corner = a[first * n + first..].as_mut_ptr();
         let there = Lines { from: corner.cast_const(), lane: n as isize, step: 1, count: rows, depth: size };
         // SAFETY: the panel is inside the matrix, and there is room for its columns.
         unsafe { transfer(level, left.as_mut_ptr(), step, there) };
         let pivots = &mut pivots[first..end];
-        Columns { level, data: &mut left, step, rows }.factor(0, size, pivots);
+        Columns { level, data: &mut left, step, rows }.factor(0, size, pivots)?;
         let l = Strided { at: left.as_ptr(), row: 1, col: step as isize };
         let back = Lines { from: l.at, lane: l.col, step: 1, count: size, depth: rows };
         // SAFETY: as above.
@@ -54,10 +54,9 @@ pub(super) fn lu(level: Level, a: &mut [f64], pivots: &mut [i32], perm: &mut [i3
             continue;
         }
         // SAFETY: the triangle is inside the panel.
-        let panels = unsafe { Panels::new(size, true, l.at, l.row, l.col) };
+        let panels = unsafe { Panels::new(size, true, l.at, l.row, l.col)? };
         let step = apart(rest);
-        right.clear();
-        right.resize(panels.rows() * step, 0.0);
+        refill(&mut right, panels.rows() * step, 0.0)?;
         let beside = || (first..end).map(|i| i * n + end..(i + 1) * n);
         right.chunks_exact_mut(step).zip(beside()).for_each(|(to, from)| to[..rest].copy_from_slice(&a[from]));
         panels.solve(level, &mut right, step, rest.next_multiple_of(8), 0);
@@ -67,9 +66,10 @@ pub(super) fn lu(level: Level, a: &mut [f64], pivots: &mut [i32], perm: &mut [i3
             let below = Strided { at: l.at.wrapping_add(size), ..l };
             let square = Strided { at: a[end * n + end..].as_mut_ptr(), row: n as isize, col: 1 };
             // SAFETY: so many rows and columns are below and right of the panel.
-            unsafe { update(level, [m - end, size, rest], Onto::Minus, square, below, v) };
+            unsafe { update(level, [m - end, size, rest], Onto::Minus, square, below, v)? };
         }
     }
+    Ok(())
 }
 
 /// A panel: its columns one after another.
@@ -82,13 +82,14 @@ struct Columns<'a> {
 
 impl Columns<'_> {
     /// Factors `count` columns from `first` on, below their diagonal; columns left of them are.
-    fn factor(&mut self, first: usize, count: usize, pivots: &mut [i32]) {
+    fn factor(&mut self, first: usize, count: usize, pivots: &mut [i32]) -> Fallible {
         if count <= LEAF {
-            return (first..first + count).for_each(|c| pivots[c] = self.column(first, c) as i32);
+            (first..first + count).for_each(|c| pivots[c] = self.column(first, c) as i32);
+            return Ok(());
         }
         let half = (count / 2).next_multiple_of(LEAF);
         let (middle, step) = (first + half, self.step);
-        self.factor(first, half, pivots);
+        self.factor(first, half, pivots)?;
         let (left, right) = self.data.split_at_mut(middle * step);
         let left = &left[first * step..];
         widest(
@@ -106,9 +107,9 @@ impl Columns<'_> {
         // SAFETY: the parts of the right columns below and above `middle` have no element in common, and all are there.
         unsafe {
             let (u, l) = (Strided { at: u, row: step, col: 1 }, Strided { at: l, row: step, col: 1 });
-            update(self.level, sizes, Onto::Minus, c, u, l);
+            update(self.level, sizes, Onto::Minus, c, u, l)?;
         }
-        self.factor(middle, count - half, pivots);
+        self.factor(middle, count - half, pivots)
     }
 
     /// Finishes column `c`, with those from `first` on that are; the row that its diagonal came from.

@@ -8,6 +8,7 @@
 //! the level of vector instructions nor on what is solved beside it.
 
 use crate::gemm::{Lines, transfer};
+use crate::memory::{Fallible, with_capacity};
 use crate::simd::Level;
 use crate::vector::{Float, V};
 use std::ops::Range;
@@ -33,16 +34,16 @@ fn start(panel: usize) -> usize {
 
 impl Panels {
     /// Room for a triangle of `n` rows.
-    pub(super) fn of(n: usize) -> Panels {
-        Panels { n, data: Vec::with_capacity(start(n.div_ceil(ROWS))), divide: false }
+    pub(super) fn of(n: usize) -> Fallible<Panels> {
+        Ok(Panels { n, data: with_capacity(start(n.div_ceil(ROWS)))?, divide: false })
     }
 
     /// The triangle at `from`, whose rows and columns are so far apart; a unit one has ones on the diagonal.
     ///
     /// # Safety
     /// The whole square is valid for reading.
-    pub(super) unsafe fn new(n: usize, unit: bool, from: *const f64, row: isize, col: isize) -> Panels {
-        let mut panels = Panels::of(n);
+    pub(super) unsafe fn new(n: usize, unit: bool, from: *const f64, row: isize, col: isize) -> Fallible<Panels> {
+        let mut panels = Panels::of(n)?;
         // SAFETY: as stated.
         let diagonal = |i: usize| unsafe { if unit { 1.0 } else { *from.offset(i as isize * (row + col)) } };
         panels.divide = (0..n).any(|i| !diagonal(i).recip().is_normal());
@@ -62,7 +63,7 @@ impl Panels {
                 *d = if panels.divide { -x } else { -x.recip() };
             }
         }
-        panels
+        Ok(panels)
     }
 
     /// Adds steps of a panel.

@@ -10,6 +10,7 @@
 use super::cholesky::apart;
 use super::lu::scale;
 use crate::gemm::{Lines, Onto, Strided, transfer, update};
+use crate::memory::{Fallible, grow, push, zeros};
 use crate::simd::{Level, widest};
 
 /// Columns of a panel.
@@ -22,7 +23,15 @@ const LARGE: usize = 384;
 const LEAF: usize = 8;
 
 /// `Q` (m×k, unless it is `None`) and `R` (k×n) of `a` (m×n), whose extents are not 0; `k` is m, or n if that is smaller.
-pub(super) fn qr(level: Level, mut q: Option<&mut [f64]>, r: &mut [f64], a: &[f64], m: usize, n: usize, k: usize) {
+pub(super) fn qr(
+    level: Level,
+    mut q: Option<&mut [f64]>,
+    r: &mut [f64],
+    a: &[f64],
+    m: usize,
+    n: usize,
+    k: usize,
+) -> Fallible {
     let fits = q.as_ref().is_none_or(|q| q.len() == m * k);
     assert!(a.len() == m * n && fits && r.len() == k * n, "sizes of a factorisation");
     let wanted = q.is_some();
@@ -31,7 +40,7 @@ pub(super) fn qr(level: Level, mut q: Option<&mut [f64]>, r: &mut [f64], a: &[f6
         _ if k == m => &mut *r,
         Some(q) => &mut **q,
         None => {
-            own.resize(m * n, 0.0);
+            own = zeros(m * n)?;
             &mut own
         }
     };
@@ -41,25 +50,26 @@ pub(super) fn qr(level: Level, mut q: Option<&mut [f64]>, r: &mut [f64], a: &[f6
     let wide = if m.min(n) < LARGE { PANEL } else { WIDE };
     for first in (0..m.min(n)).step_by(wide) {
         let size = wide.min(m.min(n) - first);
-        let panel = Panel::reduce(level, &mut work[first * n + first..], n, m - first, size);
+        let panel = Panel::reduce(level, &mut work[first * n + first..], n, m - first, size)?;
         if first + size < n {
-            panel.apply(level, true, &mut work[first * n + first + size..], n, n - first - size, &mut room);
+            panel.apply(level, true, &mut work[first * n + first + size..], n, n - first - size, &mut room)?;
         }
         if wanted {
-            panels.push(panel);
+            push(&mut panels, panel)?;
         }
     }
     if k < m {
         r.copy_from_slice(&q.as_deref().unwrap_or(&own)[..k * n]);
     }
     (1..k).for_each(|i| r[i * n..][..i.min(n)].fill(0.0));
-    let Some(q) = q else { return };
+    let Some(q) = q else { return Ok(()) };
     q.fill(0.0);
     super::eye(q, k);
     for (i, panel) in panels.iter().enumerate().rev() {
         let first = i * wide;
-        panel.apply(level, false, &mut q[first * k + first..], k, k - first, &mut room);
+        panel.apply(level, false, &mut q[first * k + first..], k, k - first, &mut room)?;
     }
+    Ok(())
 }
 
 /// Reflections of rows from the diagonal of a panel on.
@@ -82,35 +92,35 @@ fn by_rows_mut(x: &mut [f64], from: usize, step: usize) -> Strided<*mut f64> {
 
 impl Panel {
     /// Of vectors that are found: Vᵀ, its rows `step` apart, each from its own one on.
-    pub(super) fn of(level: Level, v: Vec<f64>, step: usize, rows: usize, taus: &[f64]) -> Panel {
+    pub(super) fn of(level: Level, v: Vec<f64>, step: usize, rows: usize, taus: &[f64]) -> Fallible<Panel> {
         let mut panel = Panel { rows, size: taus.len(), v, step, t: Vec::new() };
-        panel.t = panel.triangle(level, 0, taus);
-        panel
+        panel.t = panel.triangle(level, 0, taus)?;
+        Ok(panel)
     }
 
     /// Reduces the first `size` columns of the matrix at `a`, whose rows are `n` apart.
-    fn reduce(level: Level, a: &mut [f64], n: usize, rows: usize, size: usize) -> Panel {
+    fn reduce(level: Level, a: &mut [f64], n: usize, rows: usize, size: usize) -> Fallible<Panel> {
         let step = apart(rows);
-        let (mut columns, v) = (vec![0.0; size * step], vec![0.0; size * step]);
+        let (mut columns, v) = (zeros::<f64>(size * step)?, zeros::<f64>(size * step)?);
         let lines = Lines { from: a.as_ptr(), lane: n as isize, step: 1, count: rows, depth: size };
         // SAFETY: the columns are inside the matrix, and there is room for them.
         unsafe { transfer(level, columns.as_mut_ptr(), step, lines) };
         let mut panel = Panel { rows, size, v, step, t: Vec::new() };
         let mut taus = [0.0; WIDE];
-        panel.columns(level, &mut columns, 0, size, &mut taus);
-        panel.t = panel.triangle(level, 0, &taus[..size]);
+        panel.columns(level, &mut columns, 0, size, &mut taus)?;
+        panel.t = panel.triangle(level, 0, &taus[..size])?;
         for (j, column) in columns.chunks_exact(step).enumerate() {
             column[..=j].iter().enumerate().for_each(|(i, &x)| a[i * n + j] = x);
         }
-        panel
+        Ok(panel)
     }
 
     /// Reduces `count` columns from `first` on.
-    fn columns(&mut self, level: Level, x: &mut [f64], first: usize, count: usize, taus: &mut [f64; WIDE]) {
+    fn columns(&mut self, level: Level, x: &mut [f64], first: usize, count: usize, taus: &mut [f64; WIDE]) -> Fallible {
         let (step, rows) = (self.step, self.rows);
         if count <= LEAF {
             let v = &mut self.v;
-            return widest(
+            widest(
                 #[inline(always)]
                 || {
                     for c in first..first + count {
@@ -123,33 +133,34 @@ impl Panel {
                     }
                 },
             );
+            return Ok(());
         }
         let half = (count / 2).next_multiple_of(LEAF);
         let (middle, rest) = (first + half, count - half);
-        self.columns(level, x, first, half, taus);
-        let t = self.triangle(level, first, &taus[first..middle]);
-        let (mut w, mut wt) = (vec![0.0; rest * half], vec![0.0; rest * half]);
+        self.columns(level, x, first, half, taus)?;
+        let t = self.triangle(level, first, &taus[first..middle])?;
+        let (mut w, mut wt) = (zeros(rest * half)?, zeros(rest * half)?);
         let v = by_rows(&self.v, first * step + first, step);
         // SAFETY: these rows of these columns exist, and what is written is read in no product.
         unsafe {
             let right = by_rows_mut(x, middle * step + first, step);
             let read = Strided { at: right.at.cast_const(), row: right.row, col: 1 };
-            update(level, [rest, rows - first, half], Onto::Set, by_rows_mut(&mut w, 0, half), read, v.transposed());
+            update(level, [rest, rows - first, half], Onto::Set, by_rows_mut(&mut w, 0, half), read, v.transposed())?;
             let sizes = [rest, half, half];
-            update(level, sizes, Onto::Set, by_rows_mut(&mut wt, 0, half), by_rows(&w, 0, half), by_rows(&t, 0, half));
-            update(level, [rest, half, rows - first], Onto::Minus, right, by_rows(&wt, 0, half), v);
+            update(level, sizes, Onto::Set, by_rows_mut(&mut wt, 0, half), by_rows(&w, 0, half), by_rows(&t, 0, half))?;
+            update(level, [rest, half, rows - first], Onto::Minus, right, by_rows(&wt, 0, half), v)?;
         }
-        self.columns(level, x, middle, rest, taus);
+        self.columns(level, x, middle, rest, taus)
     }
 
     /// `T` of the reflections from `first` on that have these `τ`.
-    fn triangle(&self, level: Level, first: usize, taus: &[f64]) -> Vec<f64> {
+    fn triangle(&self, level: Level, first: usize, taus: &[f64]) -> Fallible<Vec<f64>> {
         let (size, step) = (taus.len(), self.step);
-        let (mut dots, mut t) = (vec![0.0; size * size], vec![0.0; size * size]);
+        let (mut dots, mut t) = (zeros::<f64>(size * size)?, zeros::<f64>(size * size)?);
         let v = by_rows(&self.v, first * step + first, step);
         let sizes = [size, self.rows - first, size];
         // SAFETY: these vectors are from the first one's diagonal on.
-        unsafe { update(level, sizes, Onto::Set, by_rows_mut(&mut dots, 0, size), v, v.transposed()) };
+        unsafe { update(level, sizes, Onto::Set, by_rows_mut(&mut dots, 0, size), v, v.transposed())? };
         for (i, row) in t.chunks_exact_mut(size).enumerate() {
             row[i] = taus[i];
             for p in i..size - 1 {
@@ -160,7 +171,7 @@ impl Panel {
                 sums[0] *= -taus[p + 1];
             }
         }
-        t
+        Ok(t)
     }
 
     /// `(I - V T Vᵀ) C`, or with the transpose of `T`, of `cols` columns in rows that are `n` apart.
@@ -172,9 +183,9 @@ impl Panel {
         n: usize,
         cols: usize,
         room: &mut Vec<f64>,
-    ) {
+    ) -> Fallible {
         let (size, step) = (self.size, apart(cols));
-        room.resize(room.len().max(2 * size * step), 0.0);
+        grow(room, 2 * size * step, 0.0)?;
         let (w, tw) = room.split_at_mut(size * step);
         let (v, t) = (by_rows(&self.v, 0, self.step), by_rows(&self.t, 0, size));
         let t = if transposed { t.transposed() } else { t };
@@ -182,9 +193,9 @@ impl Panel {
         let read = Strided { at: c.at.cast_const(), row: c.row, col: 1 };
         // SAFETY: so many rows and columns exist, and what is written is read in no product.
         unsafe {
-            update(level, [size, self.rows, cols], Onto::Set, by_rows_mut(w, 0, step), v, read);
-            update(level, [size, size, cols], Onto::Set, by_rows_mut(tw, 0, step), t, by_rows(w, 0, step));
-            update(level, [self.rows, size, cols], Onto::Minus, c, v.transposed(), by_rows(tw, 0, step));
+            update(level, [size, self.rows, cols], Onto::Set, by_rows_mut(w, 0, step), v, read)?;
+            update(level, [size, size, cols], Onto::Set, by_rows_mut(tw, 0, step), t, by_rows(w, 0, step))?;
+            update(level, [self.rows, size, cols], Onto::Minus, c, v.transposed(), by_rows(tw, 0, step))
         }
     }
 }

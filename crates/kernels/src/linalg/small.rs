@@ -26,7 +26,7 @@ pub(super) fn lu<T: Field>(a: &mut [T], pivots: &mut [i32], perm: &mut [i32], m:
     for k in 0..m.min(n) {
         let mut p = k;
         for i in k + 1..m {
-            if a[i * n + k].size() > a[p * n + k].size() {
+            if a[i * n + k].pivot_size() > a[p * n + k].pivot_size() {
                 p = i;
             }
         }

@@ -11,8 +11,9 @@
 
 use super::panels::{Panels, SIDES};
 use super::{SMALL, Triangle};
-use crate::gemm::{Lines, Onto, Strided, transfer, update, with_room};
-use crate::parallel::{Shared, parallel};
+use crate::gemm::{Lines, Onto, Strided, transfer, update};
+use crate::memory::{Fallible, collected, with_room};
+use crate::parallel::{Shared, attempt};
 use crate::simd::Level;
 
 /// Rows of the triangle that are packed together: the strip beside it stays in the cache.
@@ -21,7 +22,14 @@ const BLOCK: usize = 256;
 const FEW: usize = 8;
 
 /// Solves with `a` (square), writing over `b` (rows×columns); neither is empty.
-pub(super) fn triangular_solve(level: Level, b: &mut [f64], a: &[f64], rows: usize, columns: usize, how: Triangle) {
+pub(super) fn triangular_solve(
+    level: Level,
+    b: &mut [f64],
+    a: &[f64],
+    rows: usize,
+    columns: usize,
+    how: Triangle,
+) -> Fallible {
     let (n, count) = if how.left { (rows, columns) } else { (columns, rows) };
     assert!(a.len() == n * n && b.len() == rows * columns, "sizes of a triangular system");
     // X op(A) = B is op(A)ᵀ Xᵀ = Bᵀ.
@@ -37,7 +45,8 @@ pub(super) fn triangular_solve(level: Level, b: &mut [f64], a: &[f64], rows: usi
         let some = |&i: &usize| sides.clone().any(|j| b[row(i) * step as usize + j * next as usize] != 0.0);
         (0..n).find(some).unwrap_or(n)
     };
-    let mut begins: Vec<usize> = if count < FEW { vec![0] } else { (0..count.div_ceil(SIDES)).map(begin).collect() };
+    let strips = if count < FEW { 1 } else { count.div_ceil(SIDES) };
+    let mut begins = collected((0..strips).map(|strip| if count < FEW { 0 } else { begin(strip) }))?;
     let divides = || how.unit || (0..n).all(|i| a[i * (n + 1)] != 0.0);
     if begins.iter().any(|&begin| begin > 0) && !(divides() && a.iter().all(|x| x.is_finite())) {
         begins.fill(0);
@@ -65,10 +74,10 @@ pub(super) fn triangular_solve(level: Level, b: &mut [f64], a: &[f64], rows: usi
             };
             let x = Strided { at: at(known).cast_const(), row: step, col: next };
             match how.left {
-                true => update(level, [size, done, known_sides], Onto::Minus, c, a, x),
+                true => update(level, [size, done, known_sides], Onto::Minus, c, a, x)?,
                 false => {
                     let (c, a, x) = (c.transposed(), a.transposed(), x.transposed());
-                    update(level, [known_sides, done, size], Onto::Minus, c, x, a)
+                    update(level, [known_sides, done, size], Onto::Minus, c, x, a)?
                 }
             }
         }
@@ -84,18 +93,18 @@ pub(super) fn triangular_solve(level: Level, b: &mut [f64], a: &[f64], rows: usi
         // SAFETY: the block is inside A.
         let panels = unsafe {
             match forward {
-                true => Panels::new(size, how.unit, a.as_ptr().offset(corner), down, across),
+                true => Panels::new(size, how.unit, a.as_ptr().offset(corner), down, across)?,
                 false => {
                     let last = a.as_ptr().offset((end - 1) * (down + across));
-                    Panels::new(size, how.unit, last, -down, -across)
+                    Panels::new(size, how.unit, last, -down, -across)?
                 }
             }
         };
         let rows = panels.rows();
         let nanos = (size * size * count / 40) as u64;
-        parallel(count.div_ceil(SIDES), nanos, |strip| {
+        attempt(count.div_ceil(SIDES), nanos, |strip| {
             if begins[strip] >= done + size {
-                return;
+                return Ok(());
             }
             let zero = begins[strip].saturating_sub(done);
             let at = to.get().wrapping_offset(first as isize * step + (strip * SIDES) as isize * next);
@@ -124,9 +133,10 @@ pub(super) fn triangular_solve(level: Level, b: &mut [f64], a: &[f64], rows: usi
                 };
                 // SAFETY: as above.
                 unsafe { transfer(level, at, columns, back) };
-            });
-        });
+            })
+        })?;
     }
+    Ok(())
 }
 
 /// One right-hand side after another, in place.

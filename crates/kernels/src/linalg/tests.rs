@@ -36,7 +36,7 @@ fn factors<T: Field>(make: impl Fn(f64, f64) -> T + Copy, tolerance: f64) {
     for (m, n) in [(1, 1), (3, 3), (8, 5), (5, 8), (16, 16), (17, 17), (40, 25), (25, 40)] {
         let (a, k) = (numbers(&mut random, m * n, make), m.min(n));
         let (mut packed, mut pivots, mut perm) = (a.clone(), vec![0; k], vec![0; m]);
-        lu(&mut packed, &mut pivots, &mut perm, &a, m, n);
+        lu(&mut packed, &mut pivots, &mut perm, &a, m, n).unwrap();
         let l: Vec<T> = (0..m * k)
             .map(|e| match (e / k).cmp(&(e % k)) {
                 std::cmp::Ordering::Greater => packed[e / k * n + e % k],
@@ -52,11 +52,11 @@ fn factors<T: Field>(make: impl Fn(f64, f64) -> T + Copy, tolerance: f64) {
         assert_eq!(rows, perm);
 
         let (mut q, mut r) = (vec![T::zero(); m * k], vec![T::zero(); k * n]);
-        qr(Some(&mut q), &mut r, &a, m, n, k);
+        qr(Some(&mut q), &mut r, &a, m, n, k).unwrap();
         near(&product(&q, &r, m, k, n), &a, tolerance);
 
         let (mut s, mut u, mut v) = (vec![0.0f64; k], vec![T::zero(); m * k], vec![T::zero(); k * n]);
-        svd(&mut s, Some((&mut u, &mut v)), &a, Shape { m, n, p: k, q: k }, 0.61);
+        svd(&mut s, Some((&mut u, &mut v)), &a, Shape { m, n, p: k, q: k }, 0.61).unwrap();
         let scaled: Vec<T> = (0..m * k).map(|e| u[e] * T::real(s[e % k])).collect();
         near(&product(&scaled, &v, m, k, n), &a, tolerance);
 
@@ -64,18 +64,19 @@ fn factors<T: Field>(make: impl Fn(f64, f64) -> T + Copy, tolerance: f64) {
         let mut h = product(&a, &adjoint(&a, m, n), m, n, m);
         (0..m).for_each(|i| h[i * m + i] += T::real(1.0));
         let mut l = vec![T::zero(); m * m];
-        cholesky(&mut l, &h, m);
+        cholesky(&mut l, &h, m).unwrap();
         near(&product(&l, &adjoint(&l, m, m), m, m, m), &h, 10.0 * tolerance);
         let mut x = a.clone();
         let how = Triangle { left: true, lower: true, unit: false, transposed: false, conjugated: false };
-        triangular_solve(&mut x, &l, m, n, how);
+        triangular_solve(&mut x, &l, m, n, how).unwrap();
         near(&product(&l, &x, m, m, n), &a, 10.0 * tolerance);
         let mut x = adjoint(&a, m, n);
-        triangular_solve(&mut x, &l, n, m, Triangle { left: false, transposed: true, conjugated: true, ..how });
+        triangular_solve(&mut x, &l, n, m, Triangle { left: false, transposed: true, conjugated: true, ..how })
+            .unwrap();
         near(&product(&x, &adjoint(&l, m, m), n, m, m), &adjoint(&a, m, n), 10.0 * tolerance);
 
         let (mut w, mut v) = (vec![0.0f64; m], vec![T::zero(); m * m]);
-        eigh(&mut w, Some(&mut v), &h, m, 0.61);
+        eigh(&mut w, Some(&mut v), &h, m, 0.61).unwrap();
         let scaled: Vec<T> = (0..m * m).map(|e| v[e] * T::real(w[e % m])).collect();
         near(&product(&h, &v, m, m, m), &scaled, 100.0 * tolerance);
     }
@@ -93,7 +94,7 @@ fn eigenvectors_of_general_matrices() {
     for n in [1, 2, 5, 20] {
         let a = numbers(&mut random, n * n, |x, _| x);
         let (mut w, mut v) = (vec![Complex::default(); n], vec![Complex::default(); n * n]);
-        eig(&mut w, Some(&mut v), &a, n, 0.61, |w| (0..w.len()).collect());
+        eig(&mut w, Some(&mut v), &a, n, 0.61, |w| (0..w.len()).collect()).unwrap();
         let a: Vec<Complex<f64>> = a.into_iter().map(Complex::from).collect();
         let scaled: Vec<Complex<f64>> = (0..n * n).map(|e| v[e] * w[e % n]).collect();
         near(&product(&a, &v, n, n, n), &scaled, 1e-11);
@@ -106,9 +107,9 @@ fn spectra_at_every_scale() {
     fn values<T: Field>(a: [T; 4], by: f64) -> Vec<Complex<f64>> {
         let a = a.map(|x| x * T::real(by));
         let (mut w, mut real, mut s) = ([Complex::default(); 2], [0.0; 2], [0.0; 2]);
-        eig(&mut w, None, &a, 2, 0.61, |_| vec![0, 1]);
-        eigh::<T>(&mut real, None, &a, 2, 0.61);
-        svd::<T>(&mut s, None, &a, Shape { m: 2, n: 2, p: 2, q: 2 }, 0.61);
+        eig(&mut w, None, &a, 2, 0.61, |_| vec![0, 1]).unwrap();
+        eigh::<T>(&mut real, None, &a, 2, 0.61).unwrap();
+        svd::<T>(&mut s, None, &a, Shape { m: 2, n: 2, p: 2, q: 2 }, 0.61).unwrap();
         w.into_iter().chain(real.into_iter().chain(s).map(Complex::from)).map(|x| x / by).collect()
     }
     let a = [3.0, 1.0, -2.0, 2.0];
@@ -122,12 +123,12 @@ fn spectra_at_every_scale() {
 #[test]
 fn what_has_no_factor_is_nan() {
     let mut l = [0.0f64; 4];
-    cholesky(&mut l, &[1.0, 2.0, 2.0, 1.0], 2);
+    cholesky(&mut l, &[1.0, 2.0, 2.0, 1.0], 2).unwrap();
     assert!(l.iter().all(|x| x.is_nan()));
     let (mut w, mut v) = ([0.0f64; 2], [0.0f64; 4]);
-    eigh(&mut w, Some(&mut v), &[f64::NAN, 0.0, 0.0, 1.0], 2, 0.61);
+    eigh(&mut w, Some(&mut v), &[f64::NAN, 0.0, 0.0, 1.0], 2, 0.61).unwrap();
     assert!(w.iter().chain(&v).all(|x| x.is_nan()));
-    svd(&mut w, None, &[f64::INFINITY, 0.0, 0.0, 1.0], Shape { m: 2, n: 2, p: 2, q: 2 }, 0.61);
+    svd(&mut w, None, &[f64::INFINITY, 0.0, 0.0, 1.0], Shape { m: 2, n: 2, p: 2, q: 2 }, 0.61).unwrap();
     assert!(w.iter().all(|x| x.is_nan()));
 }
 
@@ -136,7 +137,7 @@ const EXTENTS: [usize; 14] = [17, 18, 23, 24, 31, 32, 33, 63, 64, 65, 127, 129, 
 
 fn dense(a: &[f64], b: &[f64], m: usize, k: usize, n: usize) -> Vec<f64> {
     let mut c = vec![0.0; m * n];
-    gemm(&mut c, View::dense(a, &[m, k]), View::dense(b, &[k, n]));
+    gemm(&mut c, View::dense(a, &[m, k]), View::dense(b, &[k, n])).unwrap();
     c
 }
 
@@ -177,12 +178,12 @@ fn large_cholesky_factors() {
         let h = positive(&floats(&mut random, n * n), n);
         let l = at_every_level(|level| {
             let mut l = vec![f64::NAN; n * n];
-            assert!(cholesky::cholesky(level, &mut l, &h, n));
+            assert!(cholesky::cholesky(level, &mut l, &h, n).unwrap());
             l
         });
         assert!((0..n * n).all(|e| e / n >= e % n || l[e] == 0.0), "zeros above the diagonal of {n}");
         let mut other = vec![0.0; n * n];
-        assert!(large::cholesky(&mut other, &h, n));
+        assert!(large::cholesky(&mut other, &h, n).unwrap());
         let miss = |l: &[f64]| error(&h, &dense(l, &adjoint(l, n, n), n, n, n), norm(&h));
         assert!(miss(&l) <= 2.0 * miss(&other) + 1.0, "{n}: {} {}", miss(&l), miss(&other));
     }
@@ -199,8 +200,8 @@ fn large_lu_factors() {
             run(&mut packed, &mut pivots, &mut perm);
             (packed, pivots, perm)
         };
-        let ours = at_every_level(|level| factored(&|a, pivots, perm| lu::lu(level, a, pivots, perm, m, n)));
-        let other = factored(&|a, pivots, perm| large::lu(a, pivots, perm, m, n));
+        let ours = at_every_level(|level| factored(&|a, pivots, perm| lu::lu(level, a, pivots, perm, m, n).unwrap()));
+        let other = factored(&|a, pivots, perm| large::lu(a, pivots, perm, m, n).unwrap());
         assert_eq!((&ours.1, &ours.2), (&other.1, &other.2), "the pivots of {m} x {n}");
         let miss = |packed: &[f64]| {
             let l = |e: usize| match (e / k).cmp(&(e % k)) {
@@ -235,9 +236,9 @@ fn qr_factors() {
                 run(&mut q, &mut r);
                 (q, r)
             };
-            let (q, r) = at_every_level(|level| factored(&|q, r| qr::qr(level, Some(q), r, &a, m, n, k)));
-            let (other_q, other_r) = factored(&|q, r| large::qr(Some(q), r, &a, m, n, k));
-            let (_, alone) = factored(&|_, r| qr::qr(Level::chosen(), None, r, &a, m, n, k));
+            let (q, r) = at_every_level(|level| factored(&|q, r| qr::qr(level, Some(q), r, &a, m, n, k).unwrap()));
+            let (other_q, other_r) = factored(&|q, r| large::qr(Some(q), r, &a, m, n, k).unwrap());
+            let (_, alone) = factored(&|_, r| qr::qr(Level::chosen(), None, r, &a, m, n, k).unwrap());
             assert!(alone == r, "R alone is that of both, {m} x {n}");
             assert!((0..k * n).all(|e| e / n <= e % n || r[e] == 0.0), "zeros below the diagonal of {m} x {n}");
             let signs = |r: &[f64]| (0..k.min(n)).map(|i| r[i * n + i] < 0.0).collect::<Vec<bool>>();
@@ -254,7 +255,7 @@ fn qr_factors() {
     for size in [1e-200, 1e200] {
         let a: Vec<f64> = (0..20 * 20).map(|_| size * random.float()).collect();
         let (mut q, mut r) = (vec![0.0; 400], vec![0.0; 400]);
-        qr(Some(&mut q), &mut r, &a, 20, 20, 20);
+        qr(Some(&mut q), &mut r, &a, 20, 20, 20).unwrap();
         let [a, r] = [a, r].map(|x| x.iter().map(|x| x / size).collect::<Vec<f64>>());
         assert!(error(&a, &dense(&q, &r, 20, 20, 20), norm(&a)) <= 20.0);
     }
@@ -284,7 +285,7 @@ fn large_triangular_systems() {
             }
             let x = at_every_level(|level| {
                 let mut x = b.clone();
-                solve::triangular_solve(level, &mut x, &a, rows, columns, how);
+                solve::triangular_solve(level, &mut x, &a, rows, columns, how).unwrap();
                 x
             });
             let kept = |i: usize, j: usize| match (i == j, unit) {
@@ -307,9 +308,9 @@ fn inverses_from_factors() {
     fn inverse<T: Field>(make: impl Fn(f64, f64) -> T, n: usize) {
         let a = numbers(&mut Random(15), n * n, make);
         let (mut packed, mut pivots, mut perm) = (a.clone(), vec![0; n], vec![0; n]);
-        lu(&mut packed, &mut pivots, &mut perm, &a, n, n);
+        lu(&mut packed, &mut pivots, &mut perm, &a, n, n).unwrap();
         let mut x = vec![T::nan(); n * n];
-        inverse_transposed(&mut x, &packed, &perm, n);
+        inverse_transposed(&mut x, &packed, &perm, n).unwrap();
         let turned: Vec<T> = (0..n * n).map(|e| x[e % n * n + e / n]).collect();
         let one: Vec<T> = (0..n * n).map(|e| T::real(f64::from(u8::from(e / n == e % n)))).collect();
         near(&product(&a, &turned, n, n, n), &one, 1e-10);
@@ -328,7 +329,7 @@ fn large_matrices_without_factors() {
     let mut l = vec![0.0; n * n];
     for (at, bad) in [(0, -1.0), (70 * n + 70, 0.0), (80 * n + 3, f64::NAN), (80 * n + 3, f64::INFINITY)] {
         let good = std::mem::replace(&mut h[at], bad);
-        cholesky(&mut l, &h, n);
+        cholesky(&mut l, &h, n).unwrap();
         assert!(l.iter().all(|x| x.is_nan()), "{bad} at {at}");
         h[at] = good;
     }
@@ -336,13 +337,13 @@ fn large_matrices_without_factors() {
     let mut a = floats(&mut random, n * n);
     (0..n).for_each(|i| (a[i * n], a[i * n + 40]) = (if i % 2 == 1 { -2.0 } else { 1.0 }, 0.0));
     let (mut packed, mut pivots, mut perm) = (vec![0.0; n * n], vec![0; n], vec![0; n]);
-    lu(&mut packed, &mut pivots, &mut perm, &a, n, n);
+    lu(&mut packed, &mut pivots, &mut perm, &a, n, n).unwrap();
     assert!(packed.iter().all(|x| x.is_finite()) && packed[40 * n + 40] == 0.0);
     assert_eq!((pivots[0], pivots[40]), (1, 40));
     // Where reciprocals are no normal numbers, quotients are.
     let how = Triangle { left: true, lower: true, unit: false, transposed: false, conjugated: false };
     let a: Vec<f64> = (0..n * n).map(|e| if e / n == e % n { 1e-310 } else { 0.0 }).collect();
     let mut x = vec![1e-310; n * 10];
-    triangular_solve(&mut x, &a, n, 10, how);
+    triangular_solve(&mut x, &a, n, 10, how).unwrap();
     assert!(x.iter().all(|&x| x == 1.0));
 }

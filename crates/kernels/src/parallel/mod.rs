@@ -22,10 +22,12 @@
 mod claims;
 
 use crate::environment::chosen;
+use crate::memory::{Fallible, is_free};
 use claims::{Bed, Claims};
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -44,6 +46,9 @@ const WORTH_WAKING: u64 = 50_000;
 
 /// Nanoseconds of smaller jobs after which one is woken all the same: where there were so many, more follow.
 const WORTH_WATCHING: u64 = 4 * WORTH_WAKING;
+
+/// Bytes that must be free for a worker to be started: its stack, twice, and some more.
+const THREAD: usize = 8 << 20;
 
 /// How long a worker watches for the next job: some times what it costs to wake it.
 const WATCH: Duration = Duration::from_micros(400);
@@ -105,6 +110,44 @@ pub fn chunks<T: Send>(dst: &mut [T], size: usize, nanos: u64, f: impl Fn(usize,
         let part = unsafe { std::slice::from_raw_parts_mut(first.get().add(start), size.min(len - start)) };
         f(c, part);
     });
+}
+
+/// As [`parallel`], for chunks that need workspaces: the first error, if there is one. No chunk begins after it.
+pub fn attempt(count: usize, nanos: u64, f: impl Fn(usize) -> Fallible + Sync) -> Fallible {
+    let threads = threads().min(count);
+    if threads <= 1 || nanos < WORTH_SHARING {
+        return (0..count).try_for_each(f);
+    }
+    // Written at most once a job, so the lock is taken by no chunk that succeeds.
+    let (failed, first) = (AtomicBool::new(false), Mutex::new(Ok(())));
+    parallel(count, nanos, |c| {
+        if failed.load(Ordering::Relaxed) {
+            return;
+        }
+        if let Err(e) = f(c)
+            && !failed.swap(true, Ordering::Relaxed)
+            && let Ok(mut first) = first.lock()
+        {
+            *first = Err(e);
+        }
+    });
+    first.into_inner().unwrap_or(Ok(()))
+}
+
+/// As [`chunks`], for chunks that need workspaces.
+pub fn try_chunks<T: Send>(
+    dst: &mut [T],
+    size: usize,
+    nanos: u64,
+    f: impl Fn(usize, &mut [T]) -> Fallible + Sync,
+) -> Fallible {
+    let (first, len) = (Shared(dst.as_mut_ptr()), dst.len());
+    attempt(len.div_ceil(size.max(1)), nanos, |c| {
+        let start = c * size;
+        // SAFETY: parts of different chunks do not overlap, and each chunk runs once, while `dst` is borrowed.
+        let part = unsafe { std::slice::from_raw_parts_mut(first.get().add(start), size.min(len - start)) };
+        f(c, part)
+    })
 }
 
 /// A pointer that chunks share; where each reads and writes is the business of who made it.
@@ -230,6 +273,8 @@ impl Pool {
 
     /// Starts a worker, if the system has a thread for it.
     fn hire(&'static self, index: usize) -> Option<Worker> {
+        // A stack and what the system's library sets up for a thread: a thread cannot say that it has no room for these.
+        is_free(THREAD).then_some(())?;
         let bed: &'static Apart<Bed> = Box::leak(Box::new(Apart(Bed::new())));
         let core = core_of(index);
         let run = move || {
@@ -294,7 +339,7 @@ fn stay(_: usize) {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
 
     const LONG: u64 = u64::MAX;
 

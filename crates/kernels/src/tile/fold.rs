@@ -38,7 +38,11 @@ impl Fold {
     }
 
     /// Reduces every `len` elements of `x`, at most [`PIECE`] and at least one, to one of `dst`; the last may be fewer.
+    ///
+    /// # Panics
+    /// If there are not as many in `dst`.
     pub fn pieces<T: Reduced>(self, dst: &mut [T], x: &[T], len: usize) {
+        assert!((1..=PIECE).contains(&len) && dst.len() == x.len().div_ceil(len), "a result for each piece");
         Named(self, self.function::<T>()).chunks(dst, x, len, Place::Cache, 0, &mut Counter::new());
     }
 

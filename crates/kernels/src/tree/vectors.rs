@@ -117,11 +117,11 @@ fn dispatch<E: Float + Ordered + Lanes, J: Job<E>>(level: Level, how: Fold, job:
             with::<E::Avx512, J>(how, job);
         }
         match level {
-            Level::Portable => {}
             // SAFETY: this machine has the features of its level.
             Level::Avx2 => return unsafe { avx2(how, job) },
             // SAFETY: as above.
             Level::Avx512 => return unsafe { avx512(how, job) },
+            _ => {}
         }
     }
     let _ = level;

@@ -310,6 +310,10 @@ functions1! {
     Erfc = math::erfc;
     /// `1 - x²`
     OneMinusSquare = math::one_minus_square;
+    /// `1 / cosh(x)²`
+    SechSquare = math::sech_square;
+    /// `1 / (1 + x²)`
+    RecipOnePlusSquare = math::recip_one_plus_square;
     /// `x²`
     Square = math::square;
     /// `1 / x`
@@ -333,6 +337,10 @@ functions2! {
     Pow = math::pow, rare odd_power, libm::pow;
     /// The angle of `(y, x)`: the first operand is `y`.
     Atan2 = math::atan2, rare odd_ratio, libm::atan2;
-    /// `x y`, and 0 where `y` is.
+    /// `x y`, and 0 where a factor is.
     MulStrongZero = math::mul_strong_zero;
+    /// `x / y`, and 0 where `x` is or `y` is infinite.
+    DivStrongZero = math::div_strong_zero;
+    /// The rounding error of `x + y`.
+    AddError = math::add_error;
 }

@@ -94,10 +94,16 @@ fn expm1_over<W: V>(x: W, d: f64) -> W {
     s.fma(q, s.sub(k((-d).exp2())))
 }
 
+/// Whether a quarter of `x` may be subnormal: it would lose digits there.
+#[inline(always)]
+fn least<W: V>(x: W) -> W::M {
+    x.abs().lt(c::<W>(W::E::MIN_NORMAL).mul(k(4.0)))
+}
+
 #[inline(always)]
 pub(super) fn expm1<W: V>(x: W) -> W {
     let half = expm1_over(clamp(x, W::E::EXPM1_RANGE.0, W::E::EXP_RANGE.1), 1.0);
-    W::select(x.eq(k(0.0)), x, half.add(half))
+    W::select(least(x), x, half.add(half))
 }
 
 #[inline(always)]
@@ -105,7 +111,7 @@ pub(super) fn sinh<W: V>(x: W) -> W {
     let h = expm1_over(x.abs(), 2.0);
     let t = h.add(h);
     let r = h.div(h.fma(k(4.0), k(1.0)));
-    t.add(r.add(r)).or(x.sign_of())
+    W::select(least(x), x, t.add(r.add(r)).or(x.sign_of()))
 }
 
 #[inline(always)]
@@ -414,7 +420,8 @@ pub(super) fn erf<W: V>(x: W) -> W {
     let a = x.abs();
     let (n, p) = erfc_parts(a, false);
     let far = k::<W>(1.0).sub(p.scale(n)).or(x.sign_of());
-    W::select(a.lt(k(1.0)), erf_near(x), far)
+    // The two products of a zero may differ in sign.
+    W::select(a.lt(k(1.0)), erf_near(x).or(x.sign_of()), far)
 }
 
 #[inline(always)]
@@ -531,8 +538,43 @@ pub(super) fn recip<W: V>(x: W) -> W {
     k::<W>(1.0).div(x)
 }
 
-/// `x y`, and 0 where `y` is.
+/// The rounding error of `x + y` (Knuth), and 0 where the sum is not finite.
+#[inline(always)]
+pub(super) fn add_error<W: V>(x: W, y: W) -> W {
+    let s = x.add(y);
+    let part = s.sub(x);
+    let error = x.sub(s.sub(part)).add(y.sub(part));
+    W::select(s.abs().lt(c(W::E::INFINITY)), error, k(0.0))
+}
+
+/// `x y`, and 0 where a factor is and the product is NaN.
 #[inline(always)]
 pub(super) fn mul_strong_zero<W: V>(x: W, y: W) -> W {
-    W::select(y.eq(k(0.0)), k(0.0), x.mul(y))
+    let product = x.mul(y);
+    let zero = W::either(x.eq(k(0.0)), y.eq(k(0.0)));
+    W::select(W::both(zero, product.is_nan()), k(0.0), product)
+}
+
+/// `x / y`, and 0 where `x` is 0 or `y` infinite and the quotient is NaN.
+#[inline(always)]
+pub(super) fn div_strong_zero<W: V>(x: W, y: W) -> W {
+    let quotient = x.div(y);
+    let zero = W::either(x.eq(k(0.0)), y.abs().eq(k(f64::INFINITY)));
+    W::select(W::both(zero, quotient.is_nan()), k(0.0), quotient)
+}
+
+/// `1 / cosh(x)²`.
+#[inline(always)]
+pub(super) fn sech_square<W: V>(x: W) -> W {
+    let e = exp(x.abs().mul(k(-2.0)));
+    let d = k::<W>(1.0).add(e);
+    k::<W>(4.0).mul(e.div(d)).div(d)
+}
+
+/// `1 / (1 + x²)`, also where the square overflows.
+#[inline(always)]
+pub(super) fn recip_one_plus_square<W: V>(x: W) -> W {
+    let near = recip(k::<W>(1.0).add(square(x)));
+    let r = recip(x);
+    W::select(x.abs().le(k(1.0)), near, r.div(x.add(r)))
 }

@@ -124,6 +124,7 @@ const MEANING: &[(Unary, fn(f64) -> f64)] = &[
     (Unary::Erf, libm::erf),
     (Unary::Erfc, libm::erfc),
     (Unary::Recip, |x| 1.0 / x),
+    (Unary::RecipOnePlusSquare, |x| if x.abs() < 1e100 { 1.0 / (1.0 + x * x) } else { 1.0 / x / x }),
 ];
 
 /// The error in units in the last place of the result; infinite if one is special and the other is not.
@@ -204,13 +205,14 @@ fn functions_of_two_operands() {
     let x = doubles(40_000, &mut random);
     let mut y: Vec<f64> = x.iter().map(|&x| if random.below(2) == 0 { x } else { random.float() * 20.0 }).collect();
     y.rotate_left(17);
-    let meaning: [(Binary, fn(f64, f64) -> f64); 6] = [
+    let meaning: [(Binary, fn(f64, f64) -> f64); 7] = [
         (Binary::Pow, libm::pow),
         (Binary::Atan2, libm::atan2),
         (Binary::Max, libm::fmaximum),
         (Binary::Min, libm::fminimum),
         (Binary::Div, |x, y| x / y),
-        (Binary::MulStrongZero, |x, y| if y == 0.0 { 0.0 } else { x * y }),
+        (Binary::MulStrongZero, |x, y| if x == 0.0 || y == 0.0 { 0.0 } else { x * y }),
+        (Binary::DivStrongZero, |x, y| if x == 0.0 || y.is_infinite() { 0.0 } else { x / y }),
     ];
     for (f, meaning) in meaning {
         let got = run2(<f64 as Float>::binary(f, Level::chosen()), &x, &y);
@@ -225,5 +227,24 @@ fn functions_of_two_operands() {
             let e = ulps(got32[i].into(), want, 23, 2f64.powi(-149));
             assert!(e <= 2.0, "{f:?} of {:e}, {:e}: {:e} for {want:e}, {e:.2} units", a32[i], b32[i], got32[i]);
         }
+    }
+}
+
+/// The sum and its error are the exact sum of two numbers, also where one is far below the other.
+#[test]
+fn the_error_of_a_sum_is_what_its_rounding_lost() {
+    let mut random = Random(13);
+    let x: Vec<f32> = (0..4000).map(|_| (random.float() * 2f64.powi(random.below(40) as i32 - 20)) as f32).collect();
+    let y: Vec<f32> = x.iter().rev().map(|&x| x * 0.37).collect();
+    for level in Level::available() {
+        let error = run2(<f32 as Float>::binary(Binary::AddError, level), &x, &y);
+        for i in 0..x.len() {
+            assert_eq!(f64::from(x[i] + y[i]) + f64::from(error[i]), f64::from(x[i]) + f64::from(y[i]));
+        }
+        let (inf, nan) = (f32::INFINITY, f32::NAN);
+        let (a, b) = ([f32::MAX, inf, inf, nan, 1.0], [f32::MAX, -inf, 1.0, 1.0, -inf]);
+        assert_eq!(run2(<f32 as Float>::binary(Binary::AddError, level), &a, &b), [0.0; 5]);
+        let (a, b) = ([1e300, 1.0, 2f64.powi(53)], [1.0, 1e-20, 1.0]);
+        assert_eq!(run2(<f64 as Float>::binary(Binary::AddError, level), &a, &b), [1.0, 1e-20, 1.0]);
     }
 }

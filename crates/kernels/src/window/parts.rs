@@ -9,8 +9,9 @@
 //! Where windows take elements side by side along the last axis already, the order stays as it is and nothing is copied.
 
 use crate::loops::{self, Loops};
+use crate::memory::{Fallible, OutOfMemory, filled, push, reserve, with_capacity};
 use crate::simd::widest;
-use crate::sliding::{Axis, Run, components};
+use crate::sliding::{Axis, components};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
@@ -33,43 +34,47 @@ pub struct Part {
 
 impl Parts {
     /// The windows along these axes of an image.
-    pub(super) fn new(axes: &[Axis]) -> Parts {
+    pub(super) fn new(axes: &[Axis]) -> Fallible<Parts> {
         let trivial = |a: &&Axis| a.is_still() && a.len == 1;
         let axes = &axes[..axes.len() - axes.iter().rev().take_while(trivial).count()];
         let side_by_side = axes.last().is_none_or(|a| a.steps() == (1, 1));
         let steps = |a: &Axis| if side_by_side { (1, 1) } else { a.steps() };
-        let x = Order::new(axes.iter().map(|a| (a.len, steps(a).1)));
-        let y = Order::new(axes.iter().map(|a| (a.count, steps(a).0 as isize)));
-        let runs: Vec<Vec<Run>> = axes.iter().map(|a| (0..a.window).map(|k| a.run(k)).collect()).collect();
-        let places = axes.iter().map(|a| a.window).product();
+        let x = Order::new(axes.iter().map(|a| (a.len, steps(a).1)))?;
+        let y = Order::new(axes.iter().map(|a| (a.count, steps(a).0 as isize)))?;
+        let runs = axes.iter().map(Axis::runs).collect::<Fallible<Vec<_>>>()?;
+        let extents = || runs.iter().map(Vec::len);
+        let places = extents().try_fold(1usize, usize::checked_mul).ok_or(OutOfMemory { bytes: usize::MAX })?;
         let part = |k: usize| {
-            let at = components(k, axes.iter().map(|a| a.window));
-            let runs = || runs.iter().zip(&at).map(|(runs, &k)| runs[k]).enumerate();
-            if runs().any(|(_, run)| run.count == 0) {
-                return None;
-            }
+            let at = components(k, extents());
+            let runs = || runs.iter().zip(&at).map(|(runs, &k)| runs[k].1).enumerate();
             let first = runs().fold([0, 0], |[p, i], (a, run)| [p + y.axes[a].at(run.p), i + x.axes[a].at(run.i)]);
             let lines = Loops::new(runs().map(|(a, run)| {
                 let by = if side_by_side { [run.p_step as isize, run.i_step] } else { [1, 1] };
                 let strides = [by[0] * y.axes[a].place as isize, by[1] * x.axes[a].place as isize];
                 loops::Axis { len: run.count, strides }
             }));
-            Some(Part::new(first, &lines))
+            Part::new(first, &lines)
         };
-        let parts = (0..places).filter_map(part).collect();
-        Parts { x, y, parts }
+        let mut parts = with_capacity(places)?;
+        for k in 0..places {
+            push(&mut parts, part(k)?)?;
+        }
+        Ok(Parts { x, y, parts })
     }
 }
 
 impl Part {
-    fn new(first: [usize; 2], lines: &Loops<2>) -> Part {
-        let (strides, mut starts) = (lines.inner().strides, Vec::new());
-        let whole = strides == [1, 1];
-        lines.in_order(first, |at, n| match whole {
-            true => starts.push(at),
-            false => starts.extend((0..n).map(|t| loops::step(at, strides, t))),
-        });
-        Part { starts, len: if whole { lines.inner().len } else { 1 } }
+    fn new(first: [usize; 2], lines: &Loops<2>) -> Fallible<Part> {
+        let loops::Axis { len, strides } = lines.inner();
+        if strides == [1, 1] {
+            return Ok(Part { starts: lines.starts(first)?, len });
+        }
+        let (mut starts, runs) = (Vec::new(), lines.starts(first)?);
+        reserve(&mut starts, runs.len().saturating_mul(len))?;
+        for at in runs {
+            starts.extend((0..len).map(|t| loops::step(at, strides, t)));
+        }
+        Ok(Part { starts, len: 1 })
     }
 
     /// Calls `f(p, i, n)` for each line of windows from `p` on and their elements from `i` on, compiled for the widest vectors if
@@ -141,7 +146,7 @@ impl Steps {
 
 impl Order {
     /// The order for axes of so many elements in steps of so many.
-    fn new(axes: impl Iterator<Item = (usize, isize)>) -> Order {
+    fn new(axes: impl Iterator<Item = (usize, isize)>) -> Fallible<Order> {
         let steps = |(len, step): (usize, isize)| {
             // No two elements are further apart.
             let far = step.unsigned_abs().min(len.max(1));
@@ -158,19 +163,24 @@ impl Order {
             size *= a.step;
         }
         let same = axes.iter().all(|a| a.step == 1 && !a.mirrored);
-        let mut starts = vec![0; usize::from(!same)];
+        let (mut starts, mut next) = (filled(0, usize::from(!same))?, Vec::new());
         for a in axes.iter().rev().skip(1).rev() {
-            starts = starts.into_iter().flat_map(|first| (0..a.len).map(move |i| first + a.at(i))).collect();
+            next.clear();
+            reserve(&mut next, starts.len().saturating_mul(a.len))?;
+            for &first in &starts {
+                next.extend((0..a.len).map(|i| first + a.at(i)));
+            }
+            std::mem::swap(&mut starts, &mut next);
         }
-        Order { axes, starts, size, same }
+        Ok(Order { axes, starts, size, same })
     }
 
     /// The elements of an image in this order. Gaps hold anything.
-    pub(super) fn take<'a, T: Copy>(&self, x: &'a [T]) -> Cow<'a, [T]> {
+    pub(super) fn take<'a, T: Copy>(&self, x: &'a [T]) -> Fallible<Cow<'a, [T]>> {
         if self.same || x.is_empty() {
-            return Cow::Borrowed(x);
+            return Ok(Cow::Borrowed(x));
         }
-        let (a, mut out) = (self.axes[self.axes.len() - 1], vec![x[0]; self.size]);
+        let (a, mut out) = (self.axes[self.axes.len() - 1], filled(x[0], self.size)?);
         widest(
             #[inline(always)]
             || {
@@ -183,7 +193,7 @@ impl Order {
                 }
             },
         );
-        Cow::Owned(out)
+        Ok(Cow::Owned(out))
     }
 
     /// The image whose elements `x` are, in this order.

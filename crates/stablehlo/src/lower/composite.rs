@@ -239,9 +239,7 @@ fn select_and_scatter(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let w = windows(op, rank)?;
     let pad = paddings(op, &["padding"], rank)?;
     let scatter = f.scalar_body(scatter, &[source])?;
-    if scatter.fold(0) != Some(Fold::Binary(Binary::Add)) {
-        bail!(UnknownOperation, "`{}` is supported where it adds", op.name)
-    }
+    let adds = scatter.fold(0) == Some(Fold::Binary(Binary::Add));
     let chooses = f.scalar_body(select, &[x])?;
     // The first element that is not exceeded: the first at which the operand is the extremum of its window.
     let extremum = match chooses.compares() {
@@ -249,7 +247,7 @@ fn select_and_scatter(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
         Some(Comparison::Le) => Some(Reduction::Min),
         _ => None,
     };
-    if let Some(extremum) = extremum.filter(|_| ty.dtype != DType::Bool && !ty.dtype.is_complex()) {
+    if let Some(extremum) = extremum.filter(|_| adds && ty.dtype != DType::Bool && !ty.dtype.is_complex()) {
         let steps = |of: &dyn Fn(&Axis) -> usize| w.iter().map(|w| of(w) as i64).collect::<Vec<i64>>();
         let sliding = Sliding {
             stride: steps(&|w| w.stride),
@@ -292,7 +290,8 @@ fn select_and_scatter(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let Some((_, _, place)) = best else { bail!(Attribute, "`{}`: the window is empty", op.name) };
     let mut y = cx.broadcast_in_dim(init, &ty.shape, &[]);
     for (k, at) in offsets.iter().enumerate() {
-        let mine = cx.select(cx.compare(place, Comparison::Eq, number(k)), source, cx.zeros(&from));
+        let chosen = cx.compare(place, Comparison::Eq, number(k));
+        let mine = cx.select(chosen, source, cx.zeros(&from));
         let (mut low, mut high, mut inner) = (Vec::new(), Vec::new(), Vec::new());
         for a in 0..rank {
             let first = (at[a] * w[a].dilation) as i64 - pad[a].0;
@@ -301,7 +300,14 @@ fn select_and_scatter(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
             high.push(shape[a] as i64 - first - span as i64);
             inner.push(w[a].stride - 1);
         }
-        y = cx.add(y, cx.pad_zeros(mine, &low, &high, &inner));
+        let mine = cx.pad_zeros(mine, &low, &high, &inner);
+        y = if adds {
+            cx.add(y, mine)
+        } else {
+            // One source element for each place at most, as windows begin at different places.
+            let here = cx.pad_zeros(chosen, &low, &high, &inner);
+            cx.select(here, scatter.apply(cx, &[y], &[mine])?[0], y)
+        };
     }
     one(y)
 }

@@ -1,19 +1,21 @@
 //! Calls, branches, loops, and operations that only say something about their operands.
 
-use super::frame::{Frame, attribute, find};
+use super::frame::{Frame, attribute};
 use super::table::{How::By, Row, apply, find as find_op};
-use super::{Callee, callee, lapack, loops};
-use crate::ast::{Attr, Id, Operation, Region};
+use super::{Callee, callbacks, callee, lapack, loops, sparse};
+use crate::ast::{Id, Operation, Region, Signature, Ty};
+use crate::write::whole;
 use cotangent_core::ops::{Binary, Checkpoint, Comparison, Switch, While};
 use cotangent_core::primitive::Vals;
-use cotangent_core::{DType, Function, Op, Result, Scalar, Type, Val, bail};
+use cotangent_core::text::Program;
+use cotangent_core::{Code, DType, Error, Function, Op, Result, Scalar, Type, Val, bail};
 use std::sync::Arc;
 
 pub const TABLE: &[Row] = &[
     ("case", By(case)),
     ("if", By(branch)),
     ("while", By(repeat)),
-    ("composite", By(call)),
+    ("composite", By(composite)),
     ("custom_call", By(custom_call)),
     ("optimization_barrier", By(identity)),
     ("create_token", By(nothing)),
@@ -26,32 +28,74 @@ pub fn identity(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 }
 
 /// Tokens order effects; there are none.
-fn nothing(_: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
-    Ok(Vals::from_elem(Val::POISON, op.count as usize))
+fn nothing(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    Ok((0..op.count).map(|_| f.token()).collect())
+}
+
+/// `composite`: an operation of this library that was written whole, or the decomposition.
+fn composite(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let ours = op.attr("name").or_else(|| op.unnamed().next()).and_then(|a| a.word());
+    let text = op.attr("composite_attributes").and_then(|a| a.get("tgraph")).and_then(|a| a.word());
+    let (true, Some(text)) = (ours.is_some_and(|n| n.starts_with(whole::PREFIX)), text) else { return call(f, op) };
+    let program = Program::parse(text, None).map_err(|e| e.note(format!("in the text of `{}`", op.name)))?;
+    let Some(g) = program.module(whole::MODULE) else {
+        bail!(UnknownName, "the attribute `tgraph` of a composite needs a module `@{}`", whole::MODULE)
+    };
+    let (x, cx) = (f.operands(op)?, f.cx());
+    if g.params().len() != x.len() {
+        bail!(Arity, "`{}` takes {} operands, got {}", op.name, g.params().len(), x.len())
+    }
+    g.apply_types(&x.iter().map(|&v| cx.ty(v)).collect::<Vec<_>>())?;
+    let y = cx.inline(g, &x);
+    cx.set_loc(op.pos.into());
+    Ok(y.into())
 }
 
 /// `func.call`, and `composite` by its decomposition.
 pub fn call(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let Some(name) = callee(op) else { return Err(attribute(op, "callee", "the name of a function")) };
-    let (x, cx) = (f.operands(op)?, f.cx());
+    let all = f.operands(op)?;
     let found = f.lowering.find(name)?;
+    // Functions take and return no tokens.
+    let of = |types: Option<&[Ty]>, k: usize| types.and_then(|t| t.get(k)) == Some(&Ty::Token);
+    let given = match &op.signature {
+        Signature::Function(types, _) => Some(&types[..]),
+        _ => None,
+    };
+    let x: Vec<Val> = all.iter().enumerate().filter(|&(k, _)| !of(given, k)).map(|(_, &v)| v).collect();
+    let y = called(f, op, name, found, &x)?;
+    let mut y = y.into_iter();
+    let whole = (0..op.count as usize).map(|k| if of(op.result_types(), k) { Some(f.token()) } else { y.next() });
+    whole.collect::<Option<Vals>>().ok_or_else(|| {
+        Error::new(Code::Arity, format!("`@{name}` does not return the {} values that the text names", op.count))
+    })
+}
+
+/// What a function returns for these operands.
+fn called(f: &Frame<'_>, op: &Operation<'_>, name: &str, found: Callee<'_>, x: &[Val]) -> Result<Vals> {
+    let cx = f.cx();
     if let (Callee::Called(_) | Callee::Inlined(_), Some(g)) = (&found, f.lowering.written_here(name))
-        && f.gives_factors(g, &x)
+        && f.gives_factors(g, x)
     {
-        return Ok(f.here(g, &x)?.into());
+        return Ok(f.here(g, x)?.into());
     }
     let g = match found {
-        Callee::Here(g) => return Ok(f.here(g, &x)?.into()),
+        Callee::Here(g) => return Ok(f.here(g, x)?.into()),
+        Callee::Within(g) => {
+            let y = f.within(g, x)?;
+            cx.set_loc(op.pos.into());
+            return Ok(y.into());
+        }
         Callee::Called(g) | Callee::Inlined(g) if g.params().len() != x.len() => {
             bail!(Arity, "`@{name}` takes {} operands, got {}", g.params().len(), x.len())
         }
-        Callee::Called(g) => return Ok(cx.call(&g, &x).into()),
+        Callee::Called(g) => return Ok(cx.call(&g, x).into()),
         Callee::Inlined(g) => g,
     };
     let types: Vec<Type> = x.iter().map(|&v| cx.ty(v)).collect();
     g.apply_types(&types)?;
     let g = cx.session().specialize(&g, &types);
-    let y = cx.inline(&g, &x);
+    let y = cx.inline(&g, x);
     cx.set_loc(op.pos.into());
     Ok(y.into())
 }
@@ -158,21 +202,27 @@ const IDENTITIES: [&str; 8] = [
     "xla.sdy.LocalToGlobalShape",
 ];
 
-/// Targets that check what has been checked already.
-const ASSERTIONS: [&str; 2] = ["shape_assertion", "check.eq"];
+/// Targets that check what has been checked already, or show where values lie.
+const ASSERTIONS: [&str; 3] = ["shape_assertion", "check.eq", "InspectSharding"];
 
 fn custom_call(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
-    let target = find(op, &["call_target_name"]).or_else(|| op.unnamed().next()).and_then(Attr::word);
-    let Some(target) = target else { return Err(attribute(op, "call_target_name", "a name")) };
+    let Some(target) = callbacks::target(op) else { return Err(attribute(op, "call_target_name", "a name")) };
     if IDENTITIES.contains(&target) {
         return identity(f, op);
     }
     if ASSERTIONS.contains(&target) {
         return nothing(f, op);
     }
+    if callbacks::is_callback(target) {
+        return callbacks::callback(f, op, target);
+    }
     // Operations of other dialects travel as custom calls: `mhlo.erf`, `stablehlo.dynamic_..`.
     let name = ["mhlo.", "chlo.", "stablehlo."].iter().find_map(|d| target.strip_prefix(d)).unwrap_or(target);
-    match lapack::routine(target).or_else(|| find_op(name)).filter(|_| name != "custom_call") {
+    match lapack::routine(target)
+        .or_else(|| sparse::routine(target))
+        .or_else(|| find_op(name))
+        .filter(|_| name != "custom_call")
+    {
         Some(how) => apply(f, op, how),
         None => bail!(UnknownOperation, "the custom call `@{target}` is not supported"),
     }

@@ -2,11 +2,11 @@
 
 use super::frame::{Frame, attribute, one};
 use super::table::{How, How::By, Row};
-use crate::ast::{Attr, Operation};
+use crate::ast::{Attr, Operation, Ty};
 use cotangent_core::dtype::Kind;
-use cotangent_core::ops::{Binary as B, Comparison, Unary as U};
+use cotangent_core::ops::{Binary, Binary as B, Comparison, Unary as U};
 use cotangent_core::primitive::Vals;
-use cotangent_core::{DType, Emit, Result, Val};
+use cotangent_core::{DType, Emit, Result, Val, bail};
 
 pub const TABLE: &[Row] = &[
     ("negate", How::Unary(U::Neg)),
@@ -68,6 +68,7 @@ pub const TABLE: &[Row] = &[
     ("clamp", By(clamp)),
     ("compare", By(compare)),
     ("convert", By(convert)),
+    ("mulhi", By(mulhi)),
     ("is_inf", By(|f, op| map(f, op, |cx, x| is(cx, cx.abs(x), f64::INFINITY)))),
     ("is_pos_inf", By(|f, op| map(f, op, |cx, x| is(cx, x, f64::INFINITY)))),
     ("is_neg_inf", By(|f, op| map(f, op, |cx, x| is(cx, x, f64::NEG_INFINITY)))),
@@ -130,32 +131,76 @@ fn compare(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     one(cx.compare(x, c, y))
 }
 
-/// A comparison in total order: `-0` before `+0`, NaN, whatever its sign, after everything.
+/// A comparison in total order.
 fn totally(cx: &dyn Emit, x: Val, c: Comparison, y: Val) -> Val {
-    let zero = cx.zeros(&cx.ty(x));
-    let is = |v: Val, c: Comparison| cx.compare(v, c, zero);
-    // Only a zero has a reciprocal that tells its sign.
-    let minus = |v: Val| cx.and(is(v, Comparison::Eq), is(cx.recip(v), Comparison::Lt));
-    let plus = |v: Val| cx.and(is(v, Comparison::Eq), is(cx.recip(v), Comparison::Gt));
-    let less = |a: Val, b: Val| {
-        let zeros = cx.and(minus(a), plus(b));
-        let nan = cx.and(cx.not(cx.is_nan(a)), cx.is_nan(b));
-        cx.or(cx.compare(a, Comparison::Lt, b), cx.or(zeros, nan))
+    cx.compare(total_key(cx, x), c, total_key(cx, y))
+}
+
+/// Integers that compare as floats do in total order: their bits, those below the sign turned where it is set.
+pub fn total_key(cx: &dyn Emit, x: Val) -> Val {
+    let dtype = match cx.ty(x).dtype.size() {
+        2 => DType::I16,
+        4 => DType::I32,
+        _ => DType::I64,
     };
-    match c {
-        Comparison::Lt => less(x, y),
-        Comparison::Gt => less(y, x),
-        Comparison::Le => cx.not(less(y, x)),
-        Comparison::Ge => cx.not(less(x, y)),
-        Comparison::Ne => cx.or(less(x, y), less(y, x)),
-        Comparison::Eq => cx.not(cx.or(less(x, y), less(y, x))),
+    let bits = cx.bitcast(x, dtype);
+    let (lowest, greatest) = (dtype.bits() - 1, dtype.int_range().1 as i64);
+    let sign = cx.op(Binary::ShiftRightArithmetic, &[bits, cx.full_like(bits, i64::from(lowest))]);
+    cx.op(Binary::Xor, &[bits, cx.and(sign, cx.full_like(bits, greatest))])
+}
+
+/// The greater, or the lesser, of complex numbers: by real part, then by imaginary part. NaN stays.
+pub fn extremum(cx: &dyn Emit, [x, y]: [Val; 2], max: bool) -> Val {
+    let c = if max { Comparison::Gt } else { Comparison::Lt };
+    let ([a, b], [p, q]) = ([x, y].map(|v| cx.real(v)), [x, y].map(|v| cx.imag(v)));
+    let later = cx.and(cx.compare(a, Comparison::Eq, b), cx.compare(p, c, q));
+    let wins = cx.and(cx.not(cx.is_nan(y)), cx.or(cx.compare(a, c, b), later));
+    let one = cx.select(cx.or(cx.is_nan(x), wins), x, y);
+    // Equal ones share their derivative, as real ones do; infinite ones have no mean.
+    let mean = cx.mul(cx.add(x, y), cx.full_like(x, 0.5));
+    let tie = cx.and(cx.compare(x, Comparison::Eq, y), cx.compare(mean, Comparison::Eq, x));
+    cx.select(tie, mean, one)
+}
+
+/// The high half of a product of integers.
+fn mulhi(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [x, y] = f.take(op)?;
+    let (cx, dtype) = (f.cx(), f.cx().ty(x).dtype);
+    if !dtype.is_int() {
+        bail!(DTypeMismatch, "`{}` takes integers, got {}", op.name, cx.ty(x));
     }
+    let (bits, signed) = (dtype.bits(), dtype.is_signed());
+    let down = |v: Val, by: u32, signed: bool| {
+        let shift = if signed { Binary::ShiftRightArithmetic } else { Binary::ShiftRightLogical };
+        cx.op(shift, &[v, cx.full_like(v, i64::from(by))])
+    };
+    if bits < 64 {
+        let wide = if signed { DType::I64 } else { DType::U64 };
+        let product = cx.mul(cx.convert(x, wide), cx.convert(y, wide));
+        return one(cx.convert(down(product, bits, signed), dtype));
+    }
+    // Halves of 32 bits, without signs: what they carry fits.
+    let [a, b] = [x, y].map(|v| cx.bitcast(v, DType::U64));
+    let low = |v: Val| cx.and(v, cx.full_like(v, 0xFFFF_FFFFi64));
+    let high = |v: Val| down(v, 32, false);
+    let middle = cx.add(cx.mul(high(a), low(b)), high(cx.mul(low(a), low(b))));
+    let other = cx.add(cx.mul(low(a), high(b)), low(middle));
+    let product = cx.add(cx.mul(high(a), high(b)), cx.add(high(middle), high(other)));
+    if !signed {
+        return one(product);
+    }
+    // A sign counts -2^64 times the other operand.
+    let zero = cx.zeros(&cx.ty(x));
+    let less = |v: Val, other: Val| cx.select(cx.compare(v, Comparison::Lt, zero), other, zero);
+    one(cx.sub(cx.sub(cx.bitcast(product, dtype), less(x, y)), less(y, x)))
 }
 
 fn convert(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
-    let to = f.result(op, 0)?.dtype;
-    one(f.cx().convert(x, to))
+    match op.result_types().and_then(|t| t.first()) {
+        Some(ty @ Ty::Narrow(..)) => one(f.to_narrow(x, ty)),
+        _ => one(f.cx().convert(x, f.result(op, 0)?.dtype)),
+    }
 }
 
 /// The bounds of an element type: what a maximum and a minimum start from.

@@ -2,10 +2,10 @@
 
 use super::exchanges::Factor;
 use super::factored::Packed;
-use super::{Lowering, table};
+use super::{Lowering, narrow, table};
 use crate::ast::{self, Attr, Id, Operation, Region, Signature, Ty};
 use cotangent_core::primitive::Vals;
-use cotangent_core::{Builder, Code, Dim, Emit, Error, Function, Result, Type, Val};
+use cotangent_core::{Builder, Code, DType, Dim, Emit, Error, Function, Result, Type, Val};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -57,12 +57,18 @@ impl<'t> Frame<'t> {
             factors: RefCell::default(),
         };
         for a in &body.args {
+            if a.ty == Ty::Token {
+                // Tokens are nothing that a caller could give.
+                frame.set(a.id, frame.token());
+                continue;
+            }
             let ty = frame.tensor(&a.ty).map_err(|e| e.at(body.pos.into()))?;
             // Every `?` of a parameter is an extent of its own.
             let dims: Vec<Dim> =
                 ty.shape.iter().map(|d| if d.as_const().is_some() { d.clone() } else { frame.fresh_dim() }).collect();
             let v = frame.b.param(ty.with_shape(dims), Some(a.name));
-            frame.set(a.id, v);
+            // What a caller outside gives is made a number of the type.
+            frame.set(a.id, if f.public { frame.narrowed(v, &a.ty) } else { v });
         }
         let results = frame.body(f, body)?;
         Ok(Arc::new(frame.b.finish(&results)?))
@@ -75,24 +81,34 @@ impl<'t> Frame<'t> {
             let text = format!("`@{}` returns {} values, not {}", f.name, results.len(), f.results.len());
             return Err(Error::new(Code::Arity, text).at(f.pos.into()));
         }
+        let mut values = Vec::with_capacity(results.len());
         for (&v, ty) in results.iter().zip(&f.results) {
             self.agrees(&f.name, "returns", Some(v), ty).map_err(|e| e.at(f.pos.into()))?;
+            values.extend((*ty != Ty::Token).then_some(v));
         }
-        Ok(results)
+        Ok(values)
+    }
+
+    /// Writes a function here that may be written elsewhere too: there is a limit to that.
+    pub fn here(&self, f: &ast::Function<'_>, x: &[Val]) -> Result<Vec<Val>> {
+        self.lowering.spend(f.body.as_ref().map_or(0, |b| b.ops.len()))?;
+        self.within(f, x)
     }
 
     /// Writes a function here, as if its operations stood in the place of the call.
-    pub fn here(&self, f: &ast::Function<'_>, x: &[Val]) -> Result<Vec<Val>> {
-        let Some(body) = f.body.as_ref().filter(|b| b.args.len() == x.len()) else {
+    pub fn within(&self, f: &ast::Function<'_>, x: &[Val]) -> Result<Vec<Val>> {
+        let values = |b: &&Region<'_>| b.args.iter().filter(|a| a.ty != Ty::Token).count() == x.len();
+        let Some(body) = f.body.as_ref().filter(values) else {
             return Err(Error::new(Code::Arity, format!("`@{}` does not take {} operands", f.name, x.len())));
         };
-        self.lowering.spend(body.ops.len())?;
         let outer = self.scope.replace(Scope::new(body).into_inner());
-        for (a, &v) in body.args.iter().zip(x) {
+        let (tokens, args): (Vec<_>, Vec<_>) = body.args.iter().partition(|a| a.ty == Ty::Token);
+        tokens.iter().for_each(|a| self.set(a.id, self.token()));
+        for (a, &v) in args.iter().zip(x) {
             self.set(a.id, v);
         }
-        let agree = |(a, &v): (&ast::Argument<'_>, &Val)| self.agrees(&f.name, "is given", Some(v), &a.ty);
-        let results = body.args.iter().zip(x).try_for_each(agree).and_then(|()| self.body(f, body));
+        let agree = |(a, &v): (&&ast::Argument<'_>, &Val)| self.agrees(&f.name, "is given", Some(v), &a.ty);
+        let results = args.iter().zip(x).try_for_each(agree).and_then(|()| self.body(f, body));
         self.scope.replace(outer);
         results
     }
@@ -192,7 +208,7 @@ impl<'t> Frame<'t> {
         let own = id.checked_sub(s.base).and_then(|at| s.values.get(at as usize)).copied();
         match own.filter(|&v| v != Val::POISON).or_else(|| s.captured.get(&id).copied()) {
             Some(v) => Ok(v),
-            None => Err(Error::new(Code::Unbound, "a value without elements (a token) cannot be used here")),
+            None => Err(Error::new(Code::Unbound, "a value that was not made cannot be used here")),
         }
     }
 
@@ -229,9 +245,14 @@ impl<'t> Frame<'t> {
             if v == Val::POISON {
                 continue;
             }
-            if let Some(ty) = op.result_types().and_then(|t| t.get(k)) {
+            let ty = op.result_types().and_then(|t| t.get(k));
+            if let Some(ty) = ty {
                 self.agrees(op.name, "gives", Some(v), ty)?;
             }
+            let v = match ty {
+                Some(ty @ Ty::Narrow(..)) if !narrow::keeps(op.name) => self.narrowed(v, ty),
+                _ => v,
+            };
             self.set(op.first + k as Id, v);
         }
         Ok(())
@@ -239,7 +260,7 @@ impl<'t> Frame<'t> {
 
     /// A value has the type that the text says.
     fn agrees(&self, name: &str, what: &str, v: Option<Val>, ty: &Ty) -> Result<()> {
-        if let (Some(v), Ty::Tensor(want)) = (v, ty) {
+        if let (Some(v), Ty::Tensor(want) | Ty::Narrow(want, _)) = (v, ty) {
             let have = self.cx().ty(v);
             if have.differs(want) {
                 let text = format!("`{name}` {what} {have}, the text says {want}");
@@ -247,6 +268,11 @@ impl<'t> Frame<'t> {
             }
         }
         Ok(())
+    }
+
+    /// What stands for a token.
+    pub fn token(&self) -> Val {
+        self.cx().full(&Type::new(DType::Bool, vec![Dim::Const(0)]), false)
     }
 
     /// The operands of an operation.
@@ -264,10 +290,12 @@ impl<'t> Frame<'t> {
     /// The tensor type of a value.
     pub fn tensor(&self, ty: &Ty) -> Result<Type> {
         match ty {
-            Ty::Tensor(t) => Ok(t.clone()),
-            Ty::Token => Err(Error::new(Code::UnknownDType, "tokens cannot be used here")),
+            Ty::Tensor(t) | Ty::Narrow(t, _) => Ok(t.clone()),
+            // What a token orders is left out: in loops and branches it is a value without elements.
+            Ty::Token => Ok(Type::new(DType::Bool, vec![Dim::Const(0)])),
             Ty::Other(t) => {
-                let known = "f16 bf16 f32 f64, complex<f32> complex<f64>, i1, i8 to i64, ui8 to ui64";
+                let known = "f16 bf16 f32 f64, complex<f32> complex<f64>, i1, i8 to i64, ui8 to ui64, \
+                             i2 i4 ui2 ui4 and the floats of 8, 6 and 4 bits";
                 Err(Error::new(
                     Code::UnknownDType,
                     format!("the type `{t}` is not supported: element types are {known}"),

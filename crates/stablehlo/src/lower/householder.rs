@@ -49,6 +49,14 @@ fn reflect(cx: &dyn Emit, c: Val, v: Val, tau: Val, left: bool) -> Val {
     cx.sub(c, cx.mul(each(cx, tau, &ty), outer))
 }
 
+/// The largest magnitude along these axes, as a constant; 1 where there is none, or where it is not finite.
+fn largest(cx: &dyn Emit, x: Val, axes: &[usize]) -> Val {
+    let most = cx.max_or_least(cx.abs(cx.stop_gradient(x)), axes);
+    let (zero, one) = (cx.full_like(most, 0i64), cx.full_like(most, 1i64));
+    let useful = cx.and(cx.is_finite(most), cx.compare(most, Comparison::Gt, zero));
+    cx.select(useful, most, one)
+}
+
 /// Where an index along the last axis compares with a number of rank 0.
 fn where_index(cx: &dyn Emit, ty: &Type, axis: usize, c: Comparison, k: Val) -> Val {
     let index = ty.with_dtype(DType::I64);
@@ -106,16 +114,21 @@ impl Reflectors {
         let (zero, one) = (cx.zeros(&line), cx.full(&line, 1i64));
         let alpha = cx.reduce_sum(cx.select(at, x, zero), &[rows]);
         let tail = cx.select(below, x, zero);
-        let size = |v: Val| if line.dtype.is_complex() { cx.abs2(v) } else { cx.square(v) };
-        let rest = cx.reduce_sum(size(tail), &[rows]);
+        // Squares are those of parts of the largest component: they neither overflow nor vanish.
+        let most = largest(cx, cx.select(cx.or(at, below), x, zero), &[rows]);
+        let size = |v: Val, most: Val| {
+            let v = cx.div(v, cx.convert(most, line.dtype));
+            if line.dtype.is_complex() { cx.abs2(v) } else { cx.square(v) }
+        };
+        let rest = cx.reduce_sum(size(tail, each(cx, most, &line.with_dtype(line.dtype.real()))), &[rows]);
         let none = cx.compare(rest, Comparison::Eq, cx.full_like(rest, 0i64));
         let number = |v: Val| if line.dtype.is_complex() { cx.real(v) } else { v };
         let done = match line.dtype.is_complex() {
             true => cx.and(none, cx.compare(cx.imag(alpha), Comparison::Eq, cx.full_like(rest, 0i64))),
             false => none,
         };
-        let square = cx.select(done, cx.full_like(rest, 1i64), cx.add(size(alpha), rest));
-        let norm = cx.sqrt(square);
+        let square = cx.select(done, cx.full_like(rest, 1i64), cx.add(size(alpha, most), rest));
+        let norm = cx.mul(most, cx.sqrt(square));
         let negative = cx.compare(number(alpha), Comparison::Lt, cx.full_like(rest, 0i64));
         let beta = cx.convert(cx.select(negative, norm, cx.neg(norm)), line.dtype);
         let tau = cx.select(done, cx.full_like(alpha, 0i64), cx.div(cx.sub(beta, alpha), beta));
@@ -137,8 +150,11 @@ fn exchange(cx: &dyn Emit, a: Val, order: Val, k: Val) -> (Val, Val) {
     let (rows, columns) = (ty.rank() - 2, ty.rank() - 1);
     let left = where_index(cx, &ty, rows, Comparison::Ge, k);
     let part = cx.select(left, a, cx.zeros(&ty));
+    let part = cx.stop_gradient(part);
+    let most = largest(cx, part, &[rows, columns]);
+    let part = cx.div(part, cx.convert(each(cx, most, &ty.with_dtype(ty.dtype.real())), ty.dtype));
     let sizes = if ty.dtype.is_complex() { cx.abs2(part) } else { cx.square(part) };
-    let sizes = cx.reduce_sum(cx.stop_gradient(sizes), &[rows]);
+    let sizes = cx.reduce_sum(sizes, &[rows]);
     let (line, index) = (cx.ty(sizes), cx.ty(order));
     let free = where_index(cx, &line, rows, Comparison::Ge, k);
     let longest = cx.argmax(cx.select(free, sizes, cx.full(&line, -1.0)), rows);

@@ -50,14 +50,29 @@ fn vector(op: &Operation<'_>, record: &Attr<'_>) -> Result<usize> {
 
 fn gather_windows(op: &Operation<'_>) -> Result<Windows> {
     let r = record(op, "dimension_numbers")?;
-    Ok(Windows {
-        window: axes(op, r, "offset_dims")?,
-        collapsed: axes(op, r, "collapsed_slice_dims")?,
-        operand_batch: axes(op, r, "operand_batching_dims")?,
-        index_batch: axes(op, r, "start_indices_batching_dims")?,
-        axes: axes(op, r, "start_index_map")?,
-        vector: vector(op, r)?,
-    })
+    in_order(
+        op,
+        Windows {
+            window: axes(op, r, "offset_dims")?,
+            collapsed: axes(op, r, "collapsed_slice_dims")?,
+            operand_batch: axes(op, r, "operand_batching_dims")?,
+            index_batch: axes(op, r, "start_indices_batching_dims")?,
+            axes: axes(op, r, "start_index_map")?,
+            vector: vector(op, r)?,
+        },
+    )
+}
+
+/// With sets of axes ascending, and pairs of them by the first.
+fn in_order(op: &Operation<'_>, mut w: Windows) -> Result<Windows> {
+    if w.operand_batch.len() != w.index_batch.len() {
+        return Err(attribute(op, "dimension_numbers", "as many batching axes of the operand as of the indices"));
+    }
+    w.collapsed.sort_unstable();
+    let mut pairs: Vec<(usize, usize)> = w.operand_batch.iter().copied().zip(w.index_batch.iter().copied()).collect();
+    pairs.sort_unstable();
+    (w.operand_batch, w.index_batch) = pairs.into_iter().unzip();
+    Ok(w)
 }
 
 fn gather(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
@@ -92,14 +107,17 @@ fn scatter(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
         bail!(Arity, "`{}` takes operands, indices, as many updates, and a body", op.name)
     };
     let r = record(op, "scatter_dimension_numbers")?;
-    let windows = Windows {
-        window: axes(op, r, "update_window_dims")?,
-        collapsed: axes(op, r, "inserted_window_dims")?,
-        operand_batch: axes(op, r, "input_batching_dims")?,
-        index_batch: axes(op, r, "scatter_indices_batching_dims")?,
-        axes: axes(op, r, "scatter_dims_to_operand_dims")?,
-        vector: vector(op, r)?,
-    };
+    let windows = in_order(
+        op,
+        Windows {
+            window: axes(op, r, "update_window_dims")?,
+            collapsed: axes(op, r, "inserted_window_dims")?,
+            operand_batch: axes(op, r, "input_batching_dims")?,
+            index_batch: axes(op, r, "scatter_indices_batching_dims")?,
+            axes: axes(op, r, "scatter_dims_to_operand_dims")?,
+            vector: vector(op, r)?,
+        },
+    )?;
     let unique = op.attr("unique_indices").and_then(Attr::bool) == Some(true);
     let body = f.scalar_body(region, &x[..n])?;
     let (Some(&x0), Some(&u0)) = (x.first(), x.get(n + 1)) else {

@@ -2,14 +2,21 @@
 //! the names that other platforms have for them.
 //!
 //! A factorisation reads the triangle that it is told to read. `info` is zero, and 1 where a matrix is not positive
-//! definite. Signs and phases of eigenvectors and singular vectors are those of the core: programs that depend on them
-//! depend on the library that computed them.
+//! definite.
+//!
+//! What LAPACK's pages promise holds: eigenvalues of `geev` and `gees` are not sorted but in the order of the Schur form, of a
+//! conjugate pair the one with positive imaginary part first; vectors of `geev` have length 1 and a real largest component;
+//! blocks of `gees` are in standard form; `getrf` chooses pivots by `|re| + |im|`. What they leave open is the core's: signs
+//! and phases of eigenvectors and singular vectors, the order of what is exactly equal. Programs that depend on these depend on
+//! the library that computed them.
 
 use super::frame::{Frame, attribute, find, one};
 use super::householder::{self, Reflectors};
 use super::table::{How::By, Row};
 use crate::ast::{Attr, Operation};
-use cotangent_core::ops::{Binary, Bounds, Cholesky, Comparison, Eig, Eigh, Lu, Op, Svd, TriangularSolve, Turn};
+use cotangent_core::ops::{
+    Binary, Cholesky, Comparison, Eig, EigOrder, Eigh, Lu, Op, Schur, Svd, TriangularSolve, Turn,
+};
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Dim, Emit, Result, Scalar, bail};
 
@@ -109,6 +116,10 @@ fn hermitian(cx: &dyn Emit, a: Val, lower: bool) -> Val {
 
 fn factor(f: &Frame<'_>, a: Val, lower: bool) -> Val {
     let cx = f.cx();
+    if let Some(wide) = single(f, a) {
+        let to = cx.ty(a).dtype;
+        return cx.convert(factor(f, cx.convert(a, wide), lower), to);
+    }
     let l = cx.op(Cholesky, &[half_read(f, a, lower)]);
     if lower { l } else { cx.adjoint(l) }
 }
@@ -172,8 +183,17 @@ fn trsm(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     one(solve_triangular(f, a, b, how))
 }
 
+/// The element type that matrices of half precision are computed in.
+fn single(f: &Frame<'_>, a: Val) -> Option<DType> {
+    matches!(f.cx().ty(a).dtype, DType::F16 | DType::BF16).then_some(DType::F32)
+}
+
 /// The second of two systems whose matrices are the factors of one is that one's.
 fn solve_triangular(f: &Frame<'_>, a: Val, b: Val, how: TriangularSolve) -> Val {
+    if let Some(wide) = single(f, a) {
+        let (cx, to) = (f.cx(), f.cx().ty(b).dtype);
+        return cx.convert(cx.triangular_solve(cx.convert(a, wide), cx.convert(b, wide), how), to);
+    }
     f.solved(a, b, how).unwrap_or_else(|| f.cx().triangular_solve(a, b, how))
 }
 
@@ -239,57 +259,29 @@ fn sytrd(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     Ok(Vals::from_slice(&[kept, d, e, taus, fine(f, op, 4)?]))
 }
 
-/// `A = Q T Qᴴ`: columns of `Q` span what the first eigenvectors span. A real matrix has its real and imaginary parts for
-/// a pair of conjugate ones, and a block of two on the diagonal of `T`.
+/// `A = Q T Qᴴ`, the eigenvalues (of a real matrix in two parts), how many were selected, and success. What the page of the
+/// routine promises is what the core's `schur` does; signs of columns are ours.
 fn gees(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let (cx, ty) = (f.cx(), f.cx().ty(a));
-    let (last, complex) = (ty.rank() - 1, ty.dtype.is_complex());
-    let y = cx.emit(Eig { vectors: true }.into(), &[a]);
-    let &[w, v] = &y[..] else { bail!(Invalid, "`{}` needs eigenvectors", op.name) };
-    let mut w = vec![w];
-    let mut basis = v;
-    let mut second = None;
-    if !complex {
-        let axis = last - 1;
-        let (re, im) = (cx.real(w[0]), cx.imag(w[0]));
-        let (line, index) = (cx.ty(re), cx.ty(re).with_dtype(DType::I64));
-        let number = |n: i64| cx.full(&index, n);
-        // What is not real beyond rounding.
-        let most = cx.spread(cx.reduce_max(cx.abs(w[0]), &[axis]), &line, &[axis]);
-        let room = cx.mul(most, cx.full(&line, 64.0 * line.dtype.epsilon()));
-        let (up, down) = (cx.compare(im, Comparison::Gt, room), cx.compare(im, Comparison::Lt, cx.neg(room)));
-        // First those above the axis, which stand for their pairs, then the real ones.
-        let kind = cx.select(up, number(0), cx.select(down, number(2), number(1)));
-        let places = cx.iota(&index, axis);
-        let sorted = cx.sort_by(&[kind, places], axis, 1, false)[1];
-        let pairs = cx.spread(cx.reduce_sum(cx.convert(up, DType::I64), &[axis]), &index, &[axis]);
-        let paired = cx.compare(places, Comparison::Lt, cx.add(pairs, pairs));
-        let source = cx.select(paired, cx.div(places, number(2)), cx.sub(places, pairs));
-        let order = cx.take_along_axis(sorted, source, axis, Bounds::Clip);
-        let odd = cx.compare(cx.rem(places, number(2)), Comparison::Eq, number(1));
-        let later = cx.and(paired, odd);
-        let [re, im] = [re, im].map(|v| cx.take_along_axis(v, order, axis, Bounds::Clip));
-        let im = cx.select(later, cx.neg(im), cx.select(paired, im, cx.zeros(&line)));
-        w = vec![re, im];
-        let along = |v: Val, rows: bool| {
-            let dims: Vec<usize> = (0..axis).chain([if rows { axis } else { last }]).collect();
-            cx.broadcast_in_dim(v, &ty.shape, &dims)
+    let y = cx.emit(Schur.into(), &[a]);
+    f.sound()?;
+    let (t, last) = (y[0], ty.rank() - 1);
+    let mut out = y.clone();
+    out.push(cx.diagonal(t));
+    if !ty.dtype.is_complex() {
+        // Of a block of two the roots of the products of what is beside its diagonal, the positive one first.
+        let other = cx.matrix_transpose(t);
+        let beside = |k: i64| {
+            let here = cx.band_of(&ty, k);
+            let joined = cx.compare(if k < 0 { t } else { other }, Comparison::Ne, cx.zeros(&ty));
+            let (mask, one) = (cx.and(here, joined), cx.full(&ty, 1i64));
+            let root = |v: Val| cx.sqrt(cx.abs(cx.select(mask, v, one)));
+            let found = cx.select(mask, cx.mul(root(t), root(other)), cx.zeros(&ty));
+            cx.reduce_sum(found, &[last - 1])
         };
-        let columns = along(order, false);
-        let [real, imaginary] = [cx.real(v), cx.imag(v)].map(|v| cx.take_along_axis(v, columns, last, Bounds::Clip));
-        basis = cx.select(along(later, false), imaginary, real);
-        second = Some(along(later, true));
+        out.push(cx.sub(beside(-1), beside(1)));
     }
-    let q = cx.qr(basis)[0];
-    let full = cx.matmul(cx.matmul(cx.adjoint(q), a), q);
-    let mut t = cx.triu(full, 0);
-    if let Some(second) = second {
-        let below = cx.tril(cx.triu(full, -1), -1);
-        t = cx.add(t, cx.select(second, below, cx.zeros(&ty)));
-    }
-    let mut out = Vals::from_slice(&[t, q]);
-    out.extend(w);
     for k in out.len()..op.count as usize {
         out.push(fine(f, op, k)?);
     }
@@ -356,32 +348,22 @@ fn svd(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     Ok(Vals::from_slice(&[a, s, u, v, fine(f, op, 4)?]))
 }
 
-/// Eigenvalues (of a real matrix in two parts), left and right eigenvectors, success.
+/// Eigenvalues (of a real matrix in two parts), left and right eigenvectors, success: in the order of LAPACK, every vector
+/// of length 1 with a real largest component.
 fn geev(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [a] = matrices(f, op)?;
     let (cx, real) = (f.cx(), !f.cx().ty(a).dtype.is_complex());
     let (left, right) = (letter(op, "compute_left")? == 'V', letter(op, "compute_right")? == 'V');
-    let y = cx.emit(Eig { vectors: left || right }.into(), &[a]);
-    let w = y[0];
+    let of = |left: bool| cx.emit(Eig { order: EigOrder::Lapack, left, ..Eig::default() }.into(), &[a]);
+    let w = match left || right {
+        true => of(!right)[0],
+        false => cx.op(Eig { vectors: false, order: EigOrder::Lapack, left: false }, &[a]),
+    };
     let mut out = if real { vec![cx.real(w), cx.imag(w)] } else { vec![w] };
     let k = out.len();
-    let nothing = |k: usize| Ok::<Val, cotangent_core::Error>(cx.zeros(&f.result(op, k)?));
-    // Rows of the inverse are left eigenvectors, but for their lengths.
-    out.push(match y.get(1).filter(|_| left) {
-        Some(&v) => {
-            let u = cx.adjoint(cx.inv(v));
-            let ty = cx.ty(u);
-            let rows = ty.rank() - 2;
-            let length = cx.sqrt(cx.reduce_sum(cx.abs2(u), &[rows]));
-            let length = cx.spread(length, &ty.with_dtype(ty.dtype.real()), &[rows]);
-            cx.div(u, cx.convert(length, ty.dtype))
-        }
-        None => nothing(k)?,
-    });
-    out.push(match y.get(1).filter(|_| right) {
-        Some(&v) => v,
-        None => nothing(k + 1)?,
-    });
+    for (k, wanted, side) in [(k, left, true), (k + 1, right, false)] {
+        out.push(if wanted { of(side)[1] } else { cx.zeros(&f.result(op, k)?) });
+    }
     out.push(fine(f, op, k + 2)?);
     Ok(out.into())
 }

@@ -4,6 +4,8 @@
 //! stay calls. An operation that is not known is an error of the functions that reach it, not of the text.
 
 mod body;
+mod callbacks;
+mod collectives;
 mod composite;
 mod control;
 mod determinant;
@@ -17,9 +19,11 @@ mod householder;
 mod indexing;
 mod lapack;
 mod loops;
+mod narrow;
 mod reduce;
 mod shape;
 mod sort;
+mod sparse;
 pub mod special;
 pub mod table;
 
@@ -27,7 +31,7 @@ use crate::ast::{Module, Operation, Region};
 use cotangent_core::transform::Session;
 use cotangent_core::{Code, Error, Function, Result, bail};
 use frame::Frame;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
@@ -43,13 +47,24 @@ struct Lowering<'t> {
     by_name: FxHashMap<&'t str, usize>,
     /// How often each is called.
     calls: Vec<usize>,
+    /// Those that are written where they are called, operation by operation.
+    within: Vec<bool>,
     done: RefCell<Vec<Option<Result<Arc<Function>>>>>,
     session: Session,
     expanded: Cell<usize>,
+    /// Host callbacks that are read, and those that were left out.
+    needed: callbacks::Needed,
+    dropped: RefCell<FxHashSet<callbacks::Place>>,
 }
 
-/// Every function of the text that has a body, by name, in order; and whether it is public.
-pub fn lower(text: &Module<'_>) -> Result<Vec<(String, bool, Result<Arc<Function>>)>> {
+/// A function that is called once is written where it is called, in calls of calls up to this depth.
+const DEEP: usize = 48;
+
+/// The functions of a text, and what is to be said about the text.
+type Lowered = (Vec<Result<Arc<Function>>>, Vec<String>);
+
+/// The functions of the text that have a body, in order: all of them, or the one of this name.
+pub fn lower(text: &Module<'_>, only: Option<&str>) -> Result<Lowered> {
     let mut by_name = FxHashMap::default();
     for (i, f) in text.functions.iter().enumerate() {
         if by_name.insert(&*f.name, i).is_some() {
@@ -66,23 +81,53 @@ pub fn lower(text: &Module<'_>) -> Result<Vec<(String, bool, Result<Arc<Function
         callees.push(to);
     }
     let n = text.functions.len();
+    let only = only.and_then(|name| by_name.get(name).copied());
+    let order = match only {
+        Some(root) => callees_first(&callees, std::iter::once(root)),
+        None => callees_first(&callees, 0..n),
+    };
+    // How deep the functions are that would be written into each, callees first.
+    let (mut height, mut place) = (vec![0usize; n], vec![usize::MAX; n]);
+    let mut within = vec![false; n];
+    for (at, &i) in order.iter().enumerate() {
+        place[i] = at;
+        for &c in &callees[i] {
+            // A callee that comes later stands in a cycle.
+            if calls[c] == 1 && place[c] < at && text.functions[c].body.is_some() && height[c] + 1 < DEEP {
+                height[i] = height[i].max(height[c] + 1);
+                within[c] = true;
+            }
+        }
+    }
     let lowering = Lowering {
         text,
         by_name,
         calls,
+        within: within.clone(),
         done: RefCell::new(vec![None; n]),
         session: Session::default(),
         expanded: Cell::new(0),
+        needed: callbacks::needed(text),
+        dropped: RefCell::default(),
     };
-    for i in callees_first(&callees) {
+    for i in order {
         let f = &text.functions[i];
-        if f.body.is_some() {
+        // What is written into its only caller is lowered there, unless it is asked for by itself.
+        if f.body.is_some() && !(within[i] && only.is_some_and(|o| o != i)) {
             let r = Frame::function(&lowering, f);
             lowering.done.borrow_mut()[i] = Some(r);
         }
     }
-    let done = lowering.done.into_inner();
-    Ok(text.functions.iter().zip(done).filter_map(|(f, r)| Some((f.name.to_string(), f.public, r?))).collect())
+    let notes = lowering.dropped_callbacks().into_iter().collect();
+    let mut done = lowering.done.into_inner();
+    for (&i, &(line, column)) in &lowering.needed.alone {
+        if let Some(Ok(_)) = &done[i] {
+            done[i] = Some(Err(callbacks::refused("python").at(cotangent_core::Loc::Text(line, column))));
+        }
+    }
+    let wanted = |i: usize| only.is_none_or(|o| o == i);
+    let lowered = done.into_iter().enumerate().filter(|(i, _)| wanted(*i)).filter_map(|(_, r)| r);
+    Ok((lowered.collect(), notes))
 }
 
 /// Names of functions that an operation refers to.
@@ -102,9 +147,9 @@ fn called(region: &Region<'_>, by_name: &FxHashMap<&str, usize>, out: &mut Vec<u
 }
 
 /// An order in which callees come before callers; in a cycle one of them comes first.
-fn callees_first(callees: &[Vec<usize>]) -> Vec<usize> {
+fn callees_first(callees: &[Vec<usize>], roots: impl Iterator<Item = usize>) -> Vec<usize> {
     let (mut seen, mut order) = (vec![false; callees.len()], Vec::with_capacity(callees.len()));
-    for root in 0..callees.len() {
+    for root in roots {
         let mut stack = vec![(root, 0)];
         while let Some((f, at)) = stack.pop() {
             if at == 0 && std::mem::replace(&mut seen[f], true) {
@@ -132,6 +177,8 @@ enum Callee<'t> {
     Inlined(Arc<Function>),
     /// It is given the extents of what it makes: by its operations, where those are known.
     Here(&'t crate::ast::Function<'t>),
+    /// Nobody else calls it: by its operations.
+    Within(&'t crate::ast::Function<'t>),
 }
 
 impl<'t> Lowering<'t> {
@@ -157,8 +204,11 @@ impl<'t> Lowering<'t> {
     /// The function of this name, and how it is called.
     fn find(&self, name: &str) -> Result<Callee<'t>> {
         let Some(&i) = self.by_name.get(name) else { bail!(UnknownName, "there is no function `@{name}`") };
+        if self.within[i] {
+            return Ok(Callee::Within(&self.text.functions[i]));
+        }
         match &self.done.borrow()[i] {
-            Some(Ok(f)) if f.eqns().len() <= SMALL || self.calls[i] == 1 => Ok(Callee::Inlined(f.clone())),
+            Some(Ok(f)) if f.eqns().len() <= SMALL => Ok(Callee::Inlined(f.clone())),
             Some(Ok(f)) => Ok(Callee::Called(f.clone())),
             Some(Err(e)) if e.code() == Code::Unbound => Ok(Callee::Here(&self.text.functions[i])),
             Some(Err(e)) => Err(e.clone()),

@@ -89,14 +89,16 @@ impl Frame<'_> {
 fn reduce(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let all = f.operands(op)?;
     let n = all.len() / 2;
-    let axes = sizes(op, &["dimensions"])?;
+    // Their order means nothing.
+    let mut axes = sizes(op, &["dimensions"])?;
+    axes.sort_unstable();
     if n == 0 || all.len() != 2 * n {
         bail!(Arity, "`{}` takes operands and as many initial values", op.name);
     }
     let (x, init) = all.split_at(n);
     let rank = f.cx().ty(x[0]).rank();
-    if axes.iter().any(|&a| a >= rank) {
-        return Err(attribute(op, "dimensions", "axes of the operand"));
+    if axes.last().is_some_and(|&a| a >= rank) || axes.windows(2).any(|w| w[0] == w[1]) {
+        return Err(attribute(op, "dimensions", "different axes of the operand"));
     }
     if let Some(Attr::Word(name)) = op.attr("applies") {
         let name = name.split_once('.').map_or(*name, |(_, n)| n);
@@ -226,11 +228,12 @@ fn dot_general(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
             rhs_batch: axes(op, r, "rhs_batching_dimensions")?,
             lhs_contract: axes(op, r, "lhs_contracting_dimensions")?,
             rhs_contract: axes(op, r, "rhs_contracting_dimensions")?,
+            stable: false,
         },
         None => {
             let ((lhs_batch, rhs_batch), (lhs_contract, rhs_contract)) =
                 (pair("batching_dims")?, pair("contracting_dims")?);
-            DotGeneral { lhs_batch, rhs_batch, lhs_contract, rhs_contract }
+            DotGeneral { lhs_batch, rhs_batch, lhs_contract, rhs_contract, stable: false }
         }
     };
     product(f, op, d)

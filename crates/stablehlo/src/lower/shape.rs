@@ -2,7 +2,7 @@
 
 use super::frame::{Frame, attribute, find, ints, one, opt_ints, size, sizes, to_sizes};
 use super::table::{How::By, Row};
-use crate::ast::{Attr, Operation};
+use crate::ast::{Attr, Operation, Ty};
 use crate::constant;
 use cotangent_core::ops::{Constant, Iota};
 use cotangent_core::primitive::Vals;
@@ -33,7 +33,9 @@ fn literal(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
         Some(t) => f.tensor(t)?,
         None => f.result(op, 0)?,
     };
-    one(f.cx().op(constant::constant(f.lowering.text, d, &ty)?, &[]))
+    let said = d.ty.as_ref().or_else(|| op.result_types().and_then(|t| t.first()));
+    let narrow = if let Some(Ty::Narrow(_, n)) = said { Some(*n) } else { None };
+    one(f.cx().op(constant::constant(f.lowering.text, d, &ty, narrow)?, &[]))
 }
 
 /// `chlo.constant_like`: a number with the shape of the operand.

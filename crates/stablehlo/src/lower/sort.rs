@@ -6,15 +6,20 @@
 //! lt(a0, b0) or (eq(a0, b0) and (lt(a1, b1) or ..))
 //! ```
 //! NaN comes last in ascending order and first in descending order. The sort of the core has it last in both, so a
-//! descending one sorts by whether a key is NaN first.
+//! descending one sorts by whether a key is NaN first. Floats in total order (`-NaN < -inf < .. < -0 < +0 < .. < NaN`) are
+//! sorted by the integers that have it.
+//!
+//! A comparator may compare what it computes from each side in the same way (`|a| < |b|`): then that is the key. Any other
+//! one is asked about every pair of elements of a line, and how many come before an element is its place.
 
-use super::elementwise::direction;
+use super::elementwise::{direction, total_key, total_order};
 use super::frame::{Frame, attribute, size};
 use super::table::{How::By, Row};
 use crate::ast::{Attr, Elements, Id, Operation, Region};
 use cotangent_core::ops::{Comparison, Sort};
-use cotangent_core::primitive::Vals;
-use cotangent_core::{Dim, Emit, Result, Scalar, Val, bail};
+use cotangent_core::primitive::{Batched, Vals};
+use cotangent_core::transform::batch_into;
+use cotangent_core::{DType, Dim, Emit, Function, Result, Scalar, Type, Val, bail};
 use rustc_hash::FxHashMap;
 
 pub const TABLE: &[Row] = &[
@@ -33,8 +38,28 @@ enum Part {
     Imaginary,
 }
 
-/// A key: the operand, what of it, and whether it descends.
-type Key = (usize, Part, bool);
+/// What is compared: a part of an operand, zeros and NaN being alike or not; or what the comparator computes from the
+/// first of two elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Operand(usize, Part, Alike),
+    Computed(Id),
+}
+
+/// Which numbers a comparator has made alike before it compares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Alike {
+    zeros: bool,
+    nan: bool,
+}
+
+/// A key: what it is, whether it descends, and whether floats are compared in total order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Key {
+    source: Source,
+    down: bool,
+    total: bool,
+}
 
 /// The operations of a comparator by result.
 struct Comparator<'o, 't> {
@@ -78,38 +103,71 @@ impl<'o, 't> Comparator<'o, 't> {
         }
     }
 
-    /// The parameter that a value is, or a part of it, but for zeros and NaN made alike.
-    fn param(&self, v: Id) -> Option<(Id, Part)> {
+    /// The parameter that a value is, or a part of it, and what was made alike in it.
+    fn param(&self, v: Id) -> Option<(Id, Part, Alike)> {
         if (self.first..self.first + self.params).contains(&v) {
-            return Some((v - self.first, Part::Whole));
+            return Some((v - self.first, Part::Whole, Alike::default()));
         }
         if let Some((name @ ("real" | "imag"), op)) = self.op(v) {
-            let (of, whole) = self.param(*op.operands.first()?)?;
+            let (of, whole, alike) = self.param(*op.operands.first()?)?;
             let part = if name == "real" { Part::Real } else { Part::Imaginary };
-            return (whole == Part::Whole).then_some((of, part));
+            return (whole == Part::Whole && alike == Alike::default()).then_some((of, part, alike));
         }
         let ("select", op) = self.op(v)? else { return None };
-        let &[p, alike, other] = &op.operands[..] else { return None };
+        let &[p, one, other] = &op.operands[..] else { return None };
         let ("compare", c) = self.op(p)? else { return None };
         let &[x, y] = &c.operands[..] else { return None };
-        let of = self.param(other)?;
-        let tests = match direction(c).ok()? {
-            Comparison::Eq => self.is_zero(y) && self.is_zero(alike),
-            Comparison::Ne => x == y && self.literal(alike).is_some(),
-            _ => false,
-        };
-        (tests && self.param(x)? == of).then_some(of)
+        let (of, part, mut alike) = self.param(other)?;
+        let same = |x: Id| self.param(x).is_some_and(|(a, b, _)| (a, b) == (of, part));
+        match direction(c).ok()? {
+            Comparison::Eq if self.is_zero(y) && self.is_zero(one) && same(x) => alike.zeros = true,
+            Comparison::Ne if x == y && self.literal(one).is_some_and(f64::is_nan) && same(x) => alike.nan = true,
+            _ => return None,
+        }
+        Some((of, part, alike))
     }
 
-    /// The key that a comparison is of, and how it compares.
-    fn comparison(&self, v: Id) -> Option<(usize, Part, Comparison)> {
+    /// The key that a comparison is of, how it compares, and whether in total order.
+    fn comparison(&self, v: Id) -> Option<(Source, Comparison, bool)> {
         let ("compare", op) = self.op(v)? else { return None };
         let &[x, y] = &op.operands[..] else { return None };
-        let ((x, part), (y, other), c) = (self.param(x)?, self.param(y)?, direction(op).ok()?);
-        match (x / 2 == y / 2 && part == other, x % 2, y % 2) {
-            (true, 0, 1) => Some((x as usize / 2, part, c)),
-            (true, 1, 0) => Some((x as usize / 2, part, flipped(c))),
-            _ => None,
+        let (c, total) = (direction(op).ok()?, total_order(op));
+        if let (Some((x, part, alike)), Some((y, other, too))) = (self.param(x), self.param(y)) {
+            let source = Source::Operand(x as usize / 2, part, alike);
+            return match (x / 2 == y / 2 && (part, alike) == (other, too), x % 2, y % 2) {
+                (true, 0, 1) => Some((source, c, total)),
+                (true, 1, 0) => Some((source, flipped(c), total)),
+                _ => None,
+            };
+        }
+        if self.mirrored(x, y, 0, &mut 0) {
+            return Some((Source::Computed(x), c, total));
+        }
+        self.mirrored(y, x, 0, &mut 0).then(|| (Source::Computed(y), flipped(c), total))
+    }
+
+    /// Whether `x` is computed from first elements in the way in which `y` is from second ones.
+    fn mirrored(&self, x: Id, y: Id, depth: usize, seen: &mut usize) -> bool {
+        *seen += 1;
+        if depth > 32 || *seen > 1000 {
+            return false;
+        }
+        let inside = |v: Id| v.checked_sub(self.first).filter(|_| v >= self.first);
+        match (inside(x), inside(y)) {
+            // From outside, or a constant.
+            (None, None) => x == y,
+            (Some(i), Some(j)) if i < self.params || j < self.params => i % 2 == 0 && j == i + 1 && j < self.params,
+            (Some(_), Some(_)) => {
+                let (Some((name, a)), Some((other, b))) = (self.op(x), self.op(y)) else { return false };
+                name == other
+                    && a.regions.is_empty()
+                    && b.regions.is_empty()
+                    && a.operands.len() == b.operands.len()
+                    && said(a) == said(b)
+                    && format!("{:?}", a.result_types()) == format!("{:?}", b.result_types())
+                    && a.operands.iter().zip(&b.operands).all(|(&x, &y)| self.mirrored(x, y, depth + 1, seen))
+            }
+            _ => false,
         }
     }
 
@@ -127,7 +185,8 @@ impl<'o, 't> Comparator<'o, 't> {
             let key = self.strict(less)?;
             let ("and", both) = self.op(rest)? else { return None };
             let &[p, q] = &both.operands[..] else { return None };
-            let equal = |v: Id| self.comparison(v) == Some((key.0, key.1, Comparison::Eq));
+            let equal =
+                |v: Id| self.comparison(v).is_some_and(|(s, c, _)| self.same(s, key.source) && c == Comparison::Eq);
             out.push(key);
             v = if equal(p) {
                 q
@@ -139,13 +198,46 @@ impl<'o, 't> Comparator<'o, 't> {
         }
     }
 
+    /// Whether two keys are computed in the same way.
+    fn same(&self, a: Source, b: Source) -> bool {
+        match (a, b) {
+            (Source::Computed(x), Source::Computed(y)) => self.alike(x, y, &mut 0),
+            (a, b) => a == b,
+        }
+    }
+
+    fn alike(&self, x: Id, y: Id, seen: &mut usize) -> bool {
+        *seen += 1;
+        let ops = || Some((self.op(x)?, self.op(y)?));
+        x == y
+            || *seen < 1000
+                && ops().is_some_and(|((n, a), (m, b))| {
+                    n == m
+                        && a.regions.is_empty()
+                        && b.regions.is_empty()
+                        && a.operands.len() == b.operands.len()
+                        && said(a) == said(b)
+                        && a.operands.iter().zip(&b.operands).all(|(&x, &y)| self.alike(x, y, seen))
+                })
+    }
+
     fn strict(&self, v: Id) -> Option<Key> {
-        match self.comparison(v)? {
-            (k, part, Comparison::Lt | Comparison::Le) => Some((k, part, false)),
-            (k, part, Comparison::Gt | Comparison::Ge) => Some((k, part, true)),
+        let (source, c, total) = self.comparison(v)?;
+        match c {
+            Comparison::Lt | Comparison::Le => Some(Key { source, down: false, total }),
+            Comparison::Gt | Comparison::Ge => Some(Key { source, down: true, total }),
             _ => None,
         }
     }
+}
+
+/// The attributes of an operation, without the places at which constants stand.
+fn said(op: &Operation<'_>) -> Vec<String> {
+    let one = |a: &Attr<'_>| match a {
+        Attr::Dense(d) => format!("{:?}{:?}", d.elements, d.ty),
+        a => format!("{a:?}"),
+    };
+    op.attrs.iter().map(|(name, a)| format!("{name} {}", one(a))).collect()
 }
 
 fn flipped(c: Comparison) -> Comparison {
@@ -170,33 +262,141 @@ fn sort(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let result = region.ops.last().and_then(|o| o.operands.first());
     let mut keys = Vec::new();
     let known = result.and_then(|&r| Comparator::new(f, region).keys(r, &mut keys));
-    if known.is_none() || keys.iter().any(|k| k.0 >= x.len()) {
+    let operand = |k: &Key| !matches!(k.source, Source::Operand(k, ..) if k >= x.len());
+    if known.is_none() || !keys.iter().all(operand) {
+        return by_places(f, op, region, &x, axis);
+    }
+    let computed: Vec<Id> =
+        keys.iter().filter_map(|k| if let Source::Computed(v) = k.source { Some(v) } else { None }).collect();
+    let mut values =
+        if computed.is_empty() { Vec::new() } else { computed_keys(f, region, &x, &computed)? }.into_iter();
+    let keys = keys.iter().map(|k| match k.source {
+        Source::Operand(n, part, alike) => by_part(f.cx(), x[n], part, alike, *k),
+        // As many values as keys were asked for.
+        Source::Computed(_) => Sorted { value: values.next().unwrap_or(x[0]), down: k.down, total: k.total },
+    });
+    Ok(sorted(f.cx(), &x, axis, &keys.collect::<Vec<_>>()))
+}
+
+/// A key as it is sorted by.
+struct Sorted {
+    value: Val,
+    down: bool,
+    /// Floats in total order.
+    total: bool,
+}
+
+/// A part of an operand as a key.
+fn by_part(cx: &dyn Emit, x: Val, part: Part, alike: Alike, k: Key) -> Sorted {
+    let value = match part {
+        Part::Whole => x,
+        Part::Real => cx.real(x),
+        Part::Imaginary => cx.imag(x),
+    };
+    // What the order of the core sees as equal need not be made so.
+    let total = k.total && alike != Alike { zeros: true, nan: true };
+    Sorted { value: if total { made_alike(cx, value, alike) } else { value }, down: k.down, total }
+}
+
+fn made_alike(cx: &dyn Emit, v: Val, alike: Alike) -> Val {
+    let zero = cx.zeros(&cx.ty(v));
+    let v = if alike.zeros { cx.select(cx.compare(v, Comparison::Eq, zero), zero, v) } else { v };
+    if alike.nan { cx.select(cx.is_nan(v), cx.full_like(v, f64::NAN), v) } else { v }
+}
+
+/// The operations of a comparator, which return these values, as a function of scalars.
+fn comparing(f: &Frame<'_>, region: &Region<'_>, x: &[Val], results: Option<&[Id]>) -> Result<Function> {
+    let types: Vec<Type> =
+        x.iter().flat_map(|&v| [Type::scalar(f.cx().ty(v).dtype), Type::scalar(f.cx().ty(v).dtype)]).collect();
+    let Some(results) = results else { return f.region("comparator", region, &region.captures, &types) };
+    let mut keys = region.clone();
+    if let Some(last) = keys.ops.last_mut() {
+        last.operands = results.iter().copied().collect();
+        last.signature = Default::default();
+    }
+    f.region("key", &keys, &region.captures, &types)
+}
+
+/// A function of scalars applied to elements of arrays of one shape.
+fn applied(f: &Frame<'_>, region: &Region<'_>, g: &Function, x: &[Val]) -> Result<Vec<Val>> {
+    let (cx, shape) = (f.cx(), f.cx().ty(x[0]).shape);
+    let n = shape.numel();
+    let mut args = Vec::new();
+    for &c in &region.captures {
+        args.push(Batched { val: f.value(c)?, mapped: false });
+    }
+    args.extend(x.iter().map(|&v| Batched { val: cx.reshape(v, std::slice::from_ref(&n)), mapped: true }));
+    let y = batch_into(cx, g, &args, &n)?;
+    Ok(y.into_iter().map(|r| cx.reshape(cx.replicate(r, &n).val, &shape)).collect())
+}
+
+/// What a comparator computes from each element.
+fn computed_keys(f: &Frame<'_>, region: &Region<'_>, x: &[Val], keys: &[Id]) -> Result<Vec<Val>> {
+    let g = comparing(f, region, x, Some(keys))?;
+    let pairs: Vec<Val> = x.iter().flat_map(|&v| [v, v]).collect();
+    applied(f, region, &g, &pairs)
+}
+
+/// Lines of at most so many elements are sorted by a comparator that is asked about every pair.
+const PAIRS: usize = 1 << 13;
+
+/// Sorted by how many elements of a line come before an element, as the comparator says; equal ones keep their order.
+fn by_places(f: &Frame<'_>, op: &Operation<'_>, region: &Region<'_>, x: &[Val], axis: usize) -> Result<Vals> {
+    let (cx, ty) = (f.cx(), f.cx().ty(x[0]));
+    let Some(n) = ty.shape.get(axis).and_then(Dim::as_const).filter(|&n| n <= PAIRS) else {
         bail!(
             UnknownOperation,
-            "`{}` with this comparator is not supported: it may compare the operands, one after the other",
-            op.name
+            "`{}` with this comparator is not supported along {} elements: it may compare the operands, or what it \
+             computes from each side, one after the other; any other one at most {PAIRS}",
+            op.name,
+            ty.shape.get(axis).map_or_else(|| "no axis of".into(), ToString::to_string)
         );
+    };
+    let g = comparing(f, region, x, None)?;
+    if g.result_types() != [Type::scalar(DType::Bool)] {
+        bail!(DTypeMismatch, "the comparator of `{}` returns a boolean", op.name);
     }
-    Ok(sorted(f.cx(), &x, axis, &keys))
+    // Element i of a line along the axis, element j along a new one behind all.
+    let rank = ty.rank();
+    let square: Vec<Dim> = ty.shape.iter().cloned().chain([Dim::Const(n)]).collect();
+    let along: Vec<usize> = (0..rank).collect();
+    let across: Vec<usize> = (0..rank).map(|k| if k == axis { rank } else { k }).collect();
+    let place = |v: Val, dims: &[usize]| {
+        // Axes ascend where an operand is spread.
+        let mut order = along.clone();
+        order.sort_by_key(|&k| dims[k]);
+        let sorted: Vec<usize> = order.iter().map(|&k| dims[k]).collect();
+        cx.broadcast_in_dim(cx.transpose(v, &order), &square, &sorted)
+    };
+    let pairs = |first: &[usize], second: &[usize]| -> Vec<Val> {
+        x.iter().flat_map(|&v| [place(v, first), place(v, second)]).collect()
+    };
+    let one = |all: Vec<Val>| all.into_iter().next().unwrap_or(Val::POISON);
+    let after = one(applied(f, region, &g, &pairs(&across, &along))?);
+    let before = one(applied(f, region, &g, &pairs(&along, &across))?);
+    f.sound()?;
+    let index = cx.ty(after).with_dtype(DType::I64);
+    let earlier = cx.compare(cx.iota(&index, rank), Comparison::Lt, cx.iota(&index, axis));
+    let same = cx.compare(after, Comparison::Eq, before);
+    let counted = cx.or(cx.and(after, cx.not(before)), cx.and(same, earlier));
+    let places = cx.reduce_sum(cx.convert(counted, DType::I64), &[rank]);
+    Ok(sorted(cx, x, axis, &[Sorted { value: places, down: false, total: false }]))
 }
 
 /// `x` sorted by keys.
-fn sorted(cx: &dyn Emit, x: &[Val], axis: usize, keys: &[Key]) -> Vals {
-    let descending = keys.iter().all(|k| k.2);
+fn sorted(cx: &dyn Emit, x: &[Val], axis: usize, keys: &[Sorted]) -> Vals {
+    let descending = keys.iter().all(|k| k.down);
     let mut by = Vec::new();
-    for &(k, part, down) in keys {
-        let v = match part {
-            Part::Whole => x[k],
-            Part::Real => cx.real(x[k]),
-            Part::Imaginary => cx.imag(x[k]),
-        };
-        let dtype = cx.ty(v).dtype;
-        let turned = |v: Val| if dtype.is_float() { cx.neg(v) } else { cx.not(v) };
-        if down && dtype.is_float() {
+    for k in keys {
+        let float = cx.ty(k.value).dtype.is_float();
+        let v = if float && k.total { total_key(cx, k.value) } else { k.value };
+        let plain = float && !k.total;
+        let turned = |v: Val| if plain { cx.neg(v) } else { cx.not(v) };
+        if k.down && plain {
             let nan = cx.is_nan(v);
             by.push(if descending { nan } else { cx.not(nan) });
         }
-        by.push(if down == descending { v } else { turned(v) });
+        by.push(if k.down == descending { v } else { turned(v) });
     }
     // A key that is an operand comes out sorted; others are only sorted by.
     let num_keys = by.len();
@@ -214,7 +414,7 @@ fn sorted(cx: &dyn Emit, x: &[Val], axis: usize, keys: &[Key]) -> Vals {
     at.into_iter().map(|k| y[k]).collect()
 }
 
-/// The `k` greatest along the last axis, and where they are.
+/// The `k` greatest along the last axis in total order, and where they are.
 fn top_k(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
     let (cx, ty) = (f.cx(), f.cx().ty(x));
@@ -226,7 +426,7 @@ fn top_k(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     };
     let smallest = op.attr("mhlo.attributes").and_then(|a| a.get("largest")).and_then(Attr::bool) == Some(false);
     let place = cx.iota(&ty.with_dtype(places.dtype), axis);
-    let y = sorted(cx, &[x, place], axis, &[(0, Part::Whole, !smallest)]);
+    let y = sorted(cx, &[x, place], axis, &[Sorted { value: x, down: !smallest, total: true }]);
     Ok(y.into_iter().map(|v| cx.slice_axis(v, axis, 0usize, k)).collect())
 }
 
@@ -255,6 +455,6 @@ fn approx_top_k(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     if axis >= rank {
         return Err(attribute(op, "reduction_dim", "an axis of the operand"));
     }
-    let y = sorted(f.cx(), x, axis, &[(0, Part::Whole, down)]);
+    let y = sorted(f.cx(), x, axis, &[Sorted { value: x[0], down, total: false }]);
     Ok(y.into_iter().map(|v| f.cx().slice_axis(v, axis, 0usize, k)).collect())
 }

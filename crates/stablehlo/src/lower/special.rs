@@ -2,7 +2,7 @@
 
 use super::frame::{Frame, attribute, find, one, sizes};
 use super::table::{How, How::By, Row};
-use crate::ast::{Attr, Operation};
+use crate::ast::{Attr, Operation, Signature, Ty};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Binary, Comparison, Unary};
 use cotangent_core::primitive::Vals;
@@ -57,6 +57,11 @@ fn polygamma(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
 
 fn bitcast(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let [x] = f.take(op)?;
+    let given = if let Signature::Function(types, _) = &op.signature { types.first() } else { None };
+    let gives = op.result_types().and_then(|t| t.first());
+    if [given, gives].into_iter().flatten().any(|t| matches!(t, Ty::Narrow(..))) {
+        return f.recoded(op, x, given, gives);
+    }
     let to = f.result(op, 0)?.dtype;
     let y = f.cx().bitcast(x, to);
     one(mantissa_of(f, x, to).map_or(y, |of| scaled(f.cx(), of, y)))

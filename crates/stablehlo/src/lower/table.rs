@@ -1,7 +1,7 @@
 //! The operations by name.
 
-use super::frame::Frame;
-use super::{composite, control, dynamic, elementwise, indexing, lapack, reduce, shape, sort, special};
+use super::frame::{self, Frame};
+use super::{collectives, composite, control, dynamic, elementwise, indexing, lapack, reduce, shape, sort, special};
 use crate::ast::Operation;
 use cotangent_core::ops::{Binary, Unary};
 use cotangent_core::primitive::Vals;
@@ -33,6 +33,7 @@ fn table() -> &'static FxHashMap<&'static str, How> {
             reduce::TABLE,
             control::TABLE,
             composite::TABLE,
+            collectives::TABLE,
             dynamic::TABLE,
             sort::TABLE,
             special::TABLE,
@@ -73,6 +74,9 @@ pub fn apply(f: &Frame<'_>, op: &Operation<'_>, how: How) -> Result<Vals> {
         }
         How::Binary(b) => {
             let x: [_; 2] = f.take(op)?;
+            if matches!(b, Binary::Max | Binary::Min) && f.cx().ty(x[0]).dtype.is_complex() {
+                return frame::one(elementwise::extremum(f.cx(), x, b == Binary::Max));
+            }
             Ok(f.cx().emit(b.into(), &x))
         }
         How::By(by) => by(f, op),

@@ -201,7 +201,9 @@ impl<'a> Parser<'a> {
             self.bump()?;
         }
         if self.eat_word("attributes")? {
-            self.attr_dict()?;
+            let pos = self.tok.pos;
+            let attrs = self.attr_dict()?;
+            self.module_attrs(attrs, pos);
         }
         self.expect(b'{')?;
         self.items(modules + 1)?;
@@ -214,7 +216,9 @@ impl<'a> Parser<'a> {
         self.bump()?;
         self.expect(b'(')?;
         self.expect(b')')?;
-        self.properties()?;
+        let pos = self.tok.pos;
+        let attrs = self.properties()?;
+        self.module_attrs(attrs, pos);
         self.expect(b'(')?;
         self.expect(b'{')?;
         if self.tok.kind == Kind::Block {
@@ -224,10 +228,17 @@ impl<'a> Parser<'a> {
         self.expect(b'}')?;
         self.expect(b')')?;
         if self.is(b'{') {
-            self.attr_dict()?;
+            let pos = self.tok.pos;
+            let attrs = self.attr_dict()?;
+            self.module_attrs(attrs, pos);
         }
         self.signature()?;
         self.skip_loc()
+    }
+
+    /// Takes note of what stands on a module, at this place.
+    fn module_attrs(&mut self, attrs: attribute::Named<'a>, pos: Pos) {
+        self.module.attrs.extend(attrs.into_iter().map(|(name, value)| (name, value, pos)));
     }
 
     /// An operation of a module that says nothing about values: up to the end of its line, brackets balanced.

@@ -1,7 +1,7 @@
 //! Types: `tensor<2x?xf32>`, `!stablehlo.token`, functions. Encodings are skipped.
 
 use super::Parser;
-use crate::ast::{Signature, Ty};
+use crate::ast::{Narrow, Signature, Ty};
 use crate::lexer::{Kind, Pos, syntax};
 use cotangent_core::{DType, Dim, Result, Type};
 use smallvec::SmallVec;
@@ -134,6 +134,9 @@ fn tensor_type(text: &str, pos: Pos) -> Result<Ty> {
     // Other element types stand in attributes that nobody reads; a value of one is refused where it is made.
     Ok(match DType::parse(name).filter(|_| !matches!(name, "bool" | "c64" | "c128")) {
         Some(dtype) => Ty::Tensor(Type::new(dtype, dims)),
-        None => Ty::Other(format!("tensor<{text}>").into()),
+        None => match Narrow::parse(name) {
+            Some(n) => Ty::Narrow(Type::new(n.wide(), dims), n),
+            None => Ty::Other(format!("tensor<{text}>").into()),
+        },
     })
 }

@@ -2,7 +2,7 @@
 
 use super::{Region, Text, shown, tuple};
 use cotangent_core::ops::{
-    Bounds, Checkpoint, Comparison, Gather, LinearRecurrence, Scan, ScatterRecurrence, Switch, While,
+    Binary, Bounds, Checkpoint, Comparison, Factors, Gather, LinearRecurrence, Scan, ScatterRecurrence, Switch, While,
 };
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Dim, Emit, Function, Result, Type};
@@ -161,6 +161,9 @@ fn starts(cx: &dyn Emit, rank: usize, at: Val) -> Vec<Val> {
 }
 
 fn row(cx: &dyn Emit, x: Val, at: Val) -> Val {
+    if cx.failed() {
+        return Val::POISON;
+    }
     let ty = cx.ty(x);
     let mut sizes = ty.shape.to_vec();
     sizes[0] = Dim::Const(1);
@@ -169,6 +172,9 @@ fn row(cx: &dyn Emit, x: Val, at: Val) -> Val {
 }
 
 fn put(cx: &dyn Emit, all: Val, v: Val, at: Val) -> Val {
+    if cx.failed() {
+        return Val::POISON;
+    }
     let ty = cx.ty(all);
     let mut shape = ty.shape.to_vec();
     shape[0] = Dim::Const(1);
@@ -191,7 +197,8 @@ pub fn recurrence(t: &Text<'_>, r: &LinearRecurrence, x: &[Val]) -> Result<Vals>
     let b = cx.nested("step");
     let (state, factor, term) = (b.param(rest.clone(), None), b.param(rest.clone(), None), b.param(rest.clone(), None));
     let inner: &dyn Emit = &b;
-    let next = inner.add(inner.mul(factor, state), term);
+    let product = if r.factors == Factors::Any { Binary::Mul } else { Binary::MulStrongZero };
+    let next = inner.add(inner.op(product, &[factor, state]), term);
     let body = Arc::new(b.finish(&[next, if r.exclusive { state } else { next }])?);
     let length = ty.shape[r.axis].clone();
     let y = cx.emit(

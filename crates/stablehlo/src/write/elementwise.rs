@@ -58,6 +58,17 @@ pub fn unary(t: &Text<'_>, op: Unary, x: Val, y: Vec<Type>) -> Result<Vals> {
         Unary::Exp2 => cx.op(Binary::Pow, &[number(2.0), x]),
         Unary::Log2 => cx.div(cx.log(x), number(std::f64::consts::LN_2)),
         Unary::OneMinusSquare => cx.mul(cx.sub(number(1.0), x), cx.add(number(1.0), x)),
+        Unary::SechSquare => {
+            let tail = |c: f64| cx.logistic(cx.scale_by(c, x));
+            cx.mul(cx.scale_by(4.0, tail(2.0)), tail(-2.0))
+        }
+        Unary::RecipOnePlusSquare => {
+            let near = cx.compare(cx.abs(x), Comparison::Le, number(1.0));
+            let far = cx.select(near, number(1.0), x);
+            let r = cx.recip(far);
+            let small = cx.select(near, x, number(0.0));
+            cx.select(near, cx.recip(cx.add(number(1.0), cx.square(small))), cx.div(r, cx.add(far, r)))
+        }
         Unary::IsNan if dtype.is_complex() => cx.or(cx.is_nan(cx.real(x)), cx.is_nan(cx.imag(x))),
         Unary::IsNan => cx.compare(x, Comparison::Ne, x),
         Unary::IsFinite if dtype.is_complex() => {
@@ -85,13 +96,35 @@ pub fn binary(t: &Text<'_>, op: Binary, x: &[Val], y: Vec<Type>) -> Result<Vals>
     };
     let written = match op {
         Binary::Xlogy => zero_where(x[0], cx.mul(x[0], cx.log(x[1]))),
-        Binary::MulStrongZero => zero_where(x[1], cx.mul(x[0], x[1])),
+        Binary::MulStrongZero => {
+            strong_zero(cx, cx.or(is_number(cx, x[0], 0.0), is_number(cx, x[1], 0.0)), cx.mul(x[0], x[1]))
+        }
+        Binary::DivStrongZero => {
+            let [re, im] = [cx.real(x[1]), cx.imag(x[1])].map(|v| is_number(cx, cx.abs(v), f64::INFINITY));
+            let infinite = if cx.ty(x[1]).dtype.is_complex() { cx.or(re, im) } else { re };
+            strong_zero(cx, cx.or(is_number(cx, x[0], 0.0), infinite), cx.div(x[0], x[1]))
+        }
+        Binary::AddError => {
+            let sum = cx.add(x[0], x[1]);
+            let part = cx.sub(sum, x[0]);
+            let error = cx.add(cx.sub(x[0], cx.sub(sum, part)), cx.sub(x[1], part));
+            cx.select(cx.op(Unary::IsFinite, &[sum]), error, cx.full_like(sum, 0.0))
+        }
         _ => match named(|h| matches!(h, How::Binary(b) if *b == op)) {
             Some(name) => return Ok(t.plain(&name, x, y)),
             None => bail!(UnknownOperation, "`{}` has no StableHLO form", op.def().name),
         },
     };
     Ok(Vals::from_slice(&[written]))
+}
+
+fn is_number(cx: &dyn Emit, x: Val, c: f64) -> Val {
+    cx.compare(x, Comparison::Eq, cx.full_like(x, c))
+}
+
+/// `y`, and 0 where that is NaN and a factor is zero.
+fn strong_zero(cx: &dyn Emit, factor: Val, y: Val) -> Val {
+    cx.select(cx.and(factor, cx.is_nan(y)), cx.full_like(y, 0i64), y)
 }
 
 /// What follows `compare`: how elements of this type are compared.

@@ -3,7 +3,8 @@
 
 use super::{Text, show, tuple};
 use cotangent_core::ops::{
-    Bounds, Checkpoint, Comparison, Eig, Eigh, Op, Qr, Reduction, Scan, Svd, TriangularSolve, Turn, Unary,
+    ANCHOR, Bounds, Checkpoint, Comparison, Eig, EigOrder, Eigh, Op, Qr, Reduction, Scan, Svd, TriangularSolve, Turn,
+    Unary,
 };
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{DType, Dim, Emit, Result, Type, bail};
@@ -12,7 +13,7 @@ use std::sync::Arc;
 /// Writes an operation of linear algebra; `None` for any other.
 pub fn write(t: &Text<'_>, op: &Op, x: &[Val], y: &[Type]) -> Result<Option<Vals>> {
     let cx: &dyn Emit = t;
-    let routine = matches!(op, Op::Lu(_) | Op::Qr(_) | Op::Eigh(_) | Op::Svd(_) | Op::Eig(_));
+    let routine = matches!(op, Op::Lu(_) | Op::Qr(_) | Op::Eigh(_) | Op::Svd(_) | Op::Eig(_) | Op::Schur(_));
     let empty = |ty: &Type| ty.shape.iter().any(|d| d.is(0));
     if routine && empty(&t.ty(x[0])) {
         // Nothing to factor: what has elements is orthogonal.
@@ -49,6 +50,7 @@ pub fn write(t: &Text<'_>, op: &Op, x: &[Val], y: &[Type]) -> Result<Option<Vals
         Op::Eigh(e) => eigh(t, e, x[0], y)?,
         Op::Svd(s) => svd(t, s, x[0], y)?,
         Op::Eig(e) => eig(t, e, x[0], y)?,
+        Op::Schur(_) => schur(t, x[0])?,
         Op::Guard(_) => one(guard(cx, x)),
         _ => return Ok(None),
     }))
@@ -265,13 +267,13 @@ fn qr(t: &Text<'_>, q: &Qr, a: Val, y: &[Type]) -> Result<Vals> {
     Ok(Vals::from_slice(&[ortho, r]))
 }
 
-/// The phase of each column: that of its first component that is nearly the largest; 1 for a column of zeros.
-fn phases(cx: &dyn Emit, v: Val) -> Val {
+/// The phase of each column: that of its first component that is at least this part of the largest; 1 for a column of zeros.
+fn phases(cx: &dyn Emit, v: Val, anchor: f64) -> Val {
     let ty = cx.ty(v);
     let rows = ty.rank() - 2;
     let size = cx.abs(v);
     let most = cx.max_or_least(size, &[rows]);
-    let bound = cx.mul(most, cx.full_like(most, 0.61));
+    let bound = cx.mul(most, cx.full_like(most, anchor));
     let near = cx.compare(size, Comparison::Ge, on_columns(cx, bound, &cx.ty(size)));
     let place = cx.argmax(cx.convert(near, DType::I32), rows);
     let mut shape = ty.shape.to_vec();
@@ -298,7 +300,7 @@ fn eigh(t: &Text<'_>, e: &Eigh, a: Val, y: &[Type]) -> Result<Vals> {
     if !e.vectors {
         return Ok(one(r[1]));
     }
-    Ok(Vals::from_slice(&[r[1], turned(cx, r[0], phases(cx, r[0]))]))
+    Ok(Vals::from_slice(&[r[1], turned(cx, r[0], phases(cx, r[0], ANCHOR))]))
 }
 
 fn svd(t: &Text<'_>, s: &Svd, a: Val, y: &[Type]) -> Result<Vals> {
@@ -324,7 +326,7 @@ fn svd(t: &Text<'_>, s: &Svd, a: Val, y: &[Type]) -> Result<Vals> {
         return Ok(one(r[1]));
     }
     let (u, v) = (r[2], cx.adjoint(r[3]));
-    let (pu, pv) = (phases(cx, u), phases(cx, v));
+    let (pu, pv) = (phases(cx, u, ANCHOR), phases(cx, v, ANCHOR));
     // A pair turns together; what is beyond the pairs turns by itself.
     t.sound()?;
     let last = cx.ty(pu).rank() - 1;
@@ -340,12 +342,18 @@ fn eig(t: &Text<'_>, e: &Eig, a: Val, y: &[Type]) -> Result<Vals> {
     let (lead, _, n) = extents(&ty)?;
     let matrix = of(y[0].dtype, &lead, &[n, n]);
     let part = of(ty.dtype, &lead, &[n]);
-    let config = format!("compute_left = 78 : ui8, compute_right = {} : ui8", if e.vectors { 86 } else { 78 });
+    let wanted = |yes: bool| if e.vectors && yes { 86 } else { 78 };
+    let config = format!("compute_left = {} : ui8, compute_right = {} : ui8", wanted(e.left), wanted(!e.left));
     let mut results = vec![part; if ty.dtype.is_complex() { 1 } else { 2 }];
     let values = results.len();
     results.extend([matrix.clone(), matrix.clone(), of(DType::I32, &lead, &[])]);
     let r = call(t, "geev", "geev", &config, &[a], results)?;
     let w = if values == 2 { cx.complex(r[0], r[1]) } else { r[0] };
+    if e.order != EigOrder::Sorted {
+        // As the routine has them.
+        let v = r[if e.left { values } else { values + 1 }];
+        return Ok(if e.vectors { Vals::from_slice(&[w, turned(cx, v, phases(cx, v, 1.0))]) } else { one(w) });
+    }
     let (re, im) = (cx.real(w), cx.imag(w));
     t.sound()?;
     let last = cx.ty(w).rank() - 1;
@@ -358,5 +366,21 @@ fn eig(t: &Text<'_>, e: &Eig, a: Val, y: &[Type]) -> Result<Vals> {
     let v = r[values + 1];
     let index = on_columns(cx, sorted[2], &matrix);
     let v = cx.take_along_axis(v, index, last + 1, Bounds::Clip);
-    Ok(Vals::from_slice(&[w, turned(cx, v, phases(cx, v))]))
+    Ok(Vals::from_slice(&[w, turned(cx, v, phases(cx, v, ANCHOR))]))
+}
+
+fn schur(t: &Text<'_>, a: Val) -> Result<Vals> {
+    let cx: &dyn Emit = t;
+    let ty = cx.ty(a);
+    let (lead, _, n) = extents(&ty)?;
+    let part = of(ty.dtype, &lead, &[n]);
+    let mut results = vec![ty.clone(), ty.clone()];
+    results.extend(vec![part; if ty.dtype.is_complex() { 1 } else { 2 }]);
+    results.extend([of(DType::I32, &lead, &[]), of(DType::I32, &lead, &[])]);
+    let r = call(t, "gees", "gees", "mode = 86 : ui8, sort = 78 : ui8", &[a], results)?;
+    let by = phases(cx, r[1], ANCHOR);
+    t.sound()?;
+    let rows: Vec<usize> = (0..ty.rank() - 1).collect();
+    let left = cx.broadcast_in_dim(by, &ty.shape, &rows);
+    Ok(Vals::from_slice(&[turned(cx, cx.mul(left, r[0]), by), turned(cx, r[1], by)]))
 }

@@ -15,14 +15,16 @@ mod movement;
 mod ops;
 mod reduce;
 mod sliding;
+pub mod whole;
 
+use crate::NUMERICS;
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::rewrite::simplify;
 use cotangent_core::shape::{Extents, Sym};
-use cotangent_core::transform::Session;
+use cotangent_core::transform::{Numerics, Policy, Session};
 use cotangent_core::{Code, DType, Dim, Emit, Error, Function, Loc, Op, Result, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt::Write;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -47,6 +49,23 @@ const HEADER: &str = "// StableHLO 1.4 and chlo.\n";
 /// # Errors
 /// An operation has no StableHLO form: one of another crate, or a function that neither StableHLO nor chlo has.
 pub fn write(functions: &[Arc<Function>]) -> Result<String> {
+    write_with(functions, Numerics::STABLEHLO)
+}
+
+/// As [`write`], with the arithmetic that derivatives of the text are to have, as an attribute of the module where it is
+/// not what the format means without it.
+///
+/// ```
+/// use cotangent_core::transform::{Numerics, Session};
+/// let b = cotangent_core::Builder::new("main", Session::default());
+/// let f = b.finish(&[]).unwrap();
+/// let text = cotangent_stablehlo::write_with(&[f.into()], Numerics::TGRAPH).unwrap();
+/// assert_eq!(cotangent_stablehlo::read(&text, None).unwrap().numerics(), Numerics::TGRAPH);
+/// ```
+///
+/// # Errors
+/// As [`write`].
+pub fn write_with(functions: &[Arc<Function>], numerics: Numerics) -> Result<String> {
     let names = RefCell::new(Names::default());
     let any_main = functions.iter().any(|f| &*f.name == "main");
     for (k, f) in functions.iter().enumerate() {
@@ -54,31 +73,61 @@ pub fn write(functions: &[Arc<Function>]) -> Result<String> {
     }
     let mut out = String::from(HEADER);
     let module = functions.first().map_or("empty", |f| &f.name);
-    let _ = writeln!(out, "module @{} {{", symbol(module));
+    let attributes = match numerics {
+        Numerics::STABLEHLO => String::new(),
+        n => format!("attributes {{{NUMERICS} = {{{}}}}} ", Policy::from(n)),
+    };
+    let _ = writeln!(out, "module @{} {attributes}{{", symbol(module));
     let mut done = 0;
     loop {
-        let Some((f, name, public)) = names.borrow().all.get(done).cloned() else { break };
-        out.push_str(&function(&f, &name, public, &names)?);
+        let Some(entry) = names.borrow().all.get(done).cloned() else { break };
+        out.push_str(&function(&entry, &names)?);
         done += 1;
     }
     out.push_str("}\n");
     Ok(out)
 }
 
+/// A function of a text.
+#[derive(Clone)]
+struct Named {
+    f: Arc<Function>,
+    name: String,
+    public: bool,
+    /// The decomposition of a composite: its one operation is written with simpler ones.
+    expands: bool,
+}
+
 /// Functions of a text and what they are called.
 #[derive(Default)]
 struct Names {
-    all: Vec<(Arc<Function>, String, bool)>,
+    all: Vec<Named>,
     taken: FxHashSet<String>,
     by_place: FxHashMap<*const Function, usize>,
+    /// Decompositions by the text of their operation.
+    by_text: FxHashMap<String, usize>,
 }
 
 impl Names {
     /// The name of a function, which is new if it has none yet.
     fn add(&mut self, f: &Arc<Function>, wish: &str, public: bool) -> String {
         if let Some(&k) = self.by_place.get(&Arc::as_ptr(f)) {
-            return self.all[k].1.clone();
+            return self.all[k].name.clone();
         }
+        self.by_place.insert(Arc::as_ptr(f), self.all.len());
+        self.push(f.clone(), wish, public, false)
+    }
+
+    /// The name of the decomposition of an operation with this text.
+    fn decomposition(&mut self, f: Arc<Function>, wish: &str, text: &str) -> String {
+        if let Some(&k) = self.by_text.get(text) {
+            return self.all[k].name.clone();
+        }
+        self.by_text.insert(text.to_owned(), self.all.len());
+        self.push(f, wish, false, true)
+    }
+
+    fn push(&mut self, f: Arc<Function>, wish: &str, public: bool, expands: bool) -> String {
         let mut name = wish.to_owned();
         for k in 0.. {
             if !self.taken.contains(&name) {
@@ -87,8 +136,7 @@ impl Names {
             name = format!("{wish}_{k}");
         }
         self.taken.insert(name.clone());
-        self.by_place.insert(Arc::as_ptr(f), self.all.len());
-        self.all.push((f.clone(), name.clone(), public));
+        self.all.push(Named { f, name: name.clone(), public, expands });
         name
     }
 }
@@ -100,8 +148,9 @@ fn symbol(name: &str) -> String {
     if bare { name.into() } else { format!("{name:?}") }
 }
 
-fn function(f: &Arc<Function>, name: &str, public: bool, names: &RefCell<Names>) -> Result<String> {
-    let t = Text { session: Session::default(), names, state: RefCell::default() };
+fn function(entry: &Named, names: &RefCell<Names>) -> Result<String> {
+    let Named { f, name, public, expands } = entry;
+    let t = Text { session: Session::default(), names, state: RefCell::default(), expands: Cell::new(*expands) };
     t.state.borrow_mut().depth = 2;
     let mut taken = FxHashSet::default();
     let mut params = Vec::new();
@@ -123,7 +172,7 @@ fn function(f: &Arc<Function>, name: &str, public: bool, names: &RefCell<Names>)
     let head = list(&params, &|v| format!("{}: {}", t.name(v), show(&t.ty(v))));
     let types: Vec<Type> = results.iter().map(|&v| t.ty(v)).collect();
     let arrow = if types.is_empty() { String::new() } else { format!(" -> {}", tuple(&types)) };
-    let access = if public { "public" } else { "private" };
+    let access = if *public { "public" } else { "private" };
     let _ = writeln!(out, "  func.func {access} @{}({head}){arrow} {{", symbol(name));
     out.push_str(&t.state.borrow().out);
     let _ = writeln!(out, "    return{}", t.returned(&results));
@@ -203,6 +252,8 @@ struct Text<'n> {
     session: Session,
     names: &'n RefCell<Names>,
     state: RefCell<State>,
+    /// Whether the next operation that is kept whole elsewhere is written with simpler ones.
+    expands: Cell<bool>,
 }
 
 #[derive(Default)]
@@ -431,7 +482,7 @@ impl Emit for Text<'_> {
         let n = op.results();
         if !x.contains(&Val::POISON) {
             let types = self.types(x);
-            let written = op.infer(&types).and_then(|y| ops::write(self, &op, x, y));
+            let written = op.infer(&types).and_then(|y| whole::or_simpler(self, &op, x, y));
             match written {
                 Ok(y) => return y,
                 Err(e) => self.fail(e.at(self.loc())),

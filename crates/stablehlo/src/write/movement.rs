@@ -183,9 +183,11 @@ fn bordered(t: &Text<'_>, w: &Windows, sizes: &[usize], x: Val, indices: Val) ->
 
 /// Starts are clamped by the operation itself; zeros out of bounds come from a border of zeros.
 pub fn gather(t: &Text<'_>, g: &Gather, x: &[Val], y: Vec<Type>) -> Result<Vals> {
-    let size = sizes("gather", &g.sizes)?;
     let (operand, indices) = match g.bounds {
         Bounds::Drop if !g.windows.axes.is_empty() => {
+            // The border is as wide as windows are along the axes on which indices move them.
+            let along = |a: usize| if g.windows.axes.contains(&a) { g.sizes[a].clone() } else { Dim::Const(0) };
+            let size = sizes("gather", &(0..g.sizes.len()).map(along).collect::<Vec<_>>())?;
             let (wide, moved, _) = bordered(t, &g.windows, &size, x[0], x[1])?;
             (wide, moved)
         }
@@ -198,14 +200,28 @@ pub fn gather(t: &Text<'_>, g: &Gather, x: &[Val], y: Vec<Type>) -> Result<Vals>
         "start_indices_batching_dims",
         "start_index_map",
     ];
-    let operands = [operand, indices];
-    let text = format!(
-        "\"stablehlo.gather\"({}) <{{dimension_numbers = {}, indices_are_sorted = false, slice_sizes = {}}}> : {}",
-        t.list(&operands),
-        record("gather", keys, &g.windows),
-        array(size),
-        t.signature(&operands, &y)
-    );
+    let dimensions = record("gather", keys, &g.windows);
+    let known: Option<Vec<usize>> = g.sizes.iter().map(Dim::as_const).collect();
+    let text = match known {
+        Some(size) => {
+            let operands = [operand, indices];
+            format!(
+                "\"stablehlo.gather\"({}) <{{dimension_numbers = {dimensions}, indices_are_sorted = false, slice_sizes = \
+                 {}}}> : {}",
+                t.list(&operands),
+                array(size),
+                t.signature(&operands, &y)
+            )
+        }
+        None => {
+            let operands = [operand, indices, t.extent_vector(&g.sizes)?];
+            format!(
+                "\"stablehlo.dynamic_gather\"({}) <{{dimension_numbers = {dimensions}, indices_are_sorted = false}}> : {}",
+                t.list(&operands),
+                t.signature(&operands, &y)
+            )
+        }
+    };
     Ok(t.line(&text, y))
 }
 

@@ -1,7 +1,7 @@
 //! Which operation is written how.
 
 use super::{Text, constant, control, elementwise, linalg, movement, reduce, sliding};
-use cotangent_core::ops::{Op, SpecialFn};
+use cotangent_core::ops::{Binary, Op, SpecialFn};
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{Emit, Result, Type, bail};
 
@@ -13,6 +13,7 @@ pub fn write(t: &Text<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Result<Vals> {
         Op::Binary(b) => return elementwise::binary(t, *b, x, y),
         Op::Compare(c) => elementwise::compare(t, c.0, x, y),
         Op::Select(_) => elementwise::select(t, x, y),
+        Op::AtKink(_) => return elementwise::binary(t, Binary::MulStrongZero, x, y),
         Op::Complex(_) => t.line(&format!("stablehlo.complex {} : {}", t.list(x), super::show(&y[0])), y),
         Op::IntegerPow(p) => elementwise::integer_pow(t, x[0], p.n),
         Op::Polygamma(p) => elementwise::polygamma(t, p, x[0], y),
@@ -63,6 +64,13 @@ pub fn write(t: &Text<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Result<Vals> {
                 &format!("stablehlo.reduce_precision {}, format = {format} : {}", t.name(x[0]), super::show(&y[0])),
                 y,
             )
+        }
+        Op::RoundTo(r) => {
+            let wide = super::show(&y[0]);
+            let name = super::element(y[0].dtype);
+            let narrow = wide.replace(&format!("{name}>"), &format!("{}>", r.format.name()));
+            let small = t.line(&format!("stablehlo.convert {} : ({wide}) -> {narrow}", t.name(x[0])), y.clone())[0];
+            t.line(&format!("stablehlo.convert {} : ({narrow}) -> {wide}", t.name(small)), y)
         }
         Op::BesselIe(b) if b.order == 1 => t.plain("chlo.bessel_i1e", x, y),
         Op::Special(s) if s.f == SpecialFn::Zeta && s.order == 0 => t.plain("chlo.zeta", x, y),

@@ -8,8 +8,8 @@ use crate::emit::Emit;
 use crate::graph::Builder;
 use crate::ops::{
     self, BINARY, Bounds, BroadcastInDim, Call, Checkpoint, Compare, Comparison, Concatenate, Constant, Convert,
-    Cumulative, DotGeneral, Iota, Pad, Reduce, Reduction, Reshape, Reverse, Running, Select, Slice, Switch, Transpose,
-    UNARY,
+    Cumulative, DotGeneral, Iota, Op, Pad, Reduce, Reduction, Reshape, Reverse, Running, Select, Slice, Switch,
+    Transpose, UNARY,
 };
 use crate::primitive::{Sample, Val};
 use crate::reference;
@@ -32,8 +32,16 @@ fn unary(g: &mut Grower) -> Option<()> {
     g.apply(op, &[x]).map(drop)
 }
 
+/// Whether the value is a rounding error: two right ways to compute an operand give two values.
+fn is_noise(op: &Op) -> bool {
+    matches!(op, Op::Binary(ops::Binary::AddError))
+}
+
 fn binary(g: &mut Grower) -> Option<()> {
     let op = BINARY[g.rng.below(BINARY.len())].op;
+    if is_noise(&op.into()) {
+        return None;
+    }
     let x = g.pick();
     let ty = g.ty(x);
     let y = g.another(&ty, x).unwrap_or(x);
@@ -156,7 +164,7 @@ fn sample(g: &mut Grower) -> Option<()> {
     }
     let s = &samples[g.rng.below(samples.len())];
     // An extent that data decides has one name, and is one for a whole batch.
-    if !s.op.binds().is_empty() {
+    if !s.op.binds().is_empty() || is_noise(&s.op) {
         return None;
     }
     let runs = function_of(s).and_then(|f| reference::run(&f, &s.operands));

@@ -5,12 +5,13 @@ mod table;
 pub use table::BINARY;
 
 use super::support::{batch_elementwise, cost_per_element, same_shape};
-use super::{Entry, Op, Spelled, arity};
-use crate::array::{Array, Wide};
+use super::{Comparison, Entry, Op, Spelled, arity};
+use crate::array::{Array, Scalar, Wide};
 use crate::bail;
 use crate::dtype::{C128, DType, Kind};
 use crate::emit::Emit;
 use crate::error::Result;
+use crate::math;
 use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, no_rule};
 use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv};
@@ -35,8 +36,11 @@ pub enum Binary {
     ShiftRightLogical,
     ShiftRightArithmetic,
     Xlogy,
-    /// `x * t` where a zero `t` gives zero whatever `x` is; linear in `t` only. Derivatives in strong-zero mode use it.
+    /// `x * y` where a zero gives zero whatever the other is. Derivatives in strong-zero mode use it.
     MulStrongZero,
+    /// `x / y` where a zero `x` or an infinite `y` gives zero whatever the other is. As above.
+    DivStrongZero,
+    AddError,
 }
 
 /// In which operands a row is linear, the other held fixed.
@@ -128,8 +132,13 @@ impl Primitive for Binary {
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
         let d = self.def();
         let out = x[0].dtype();
+        let real = match (self, out) {
+            // The one function that must not be computed in more digits.
+            (Binary::AddError, DType::F32) => math::add_error_f32,
+            _ => d.real,
+        };
         let y = match (x[0].wide(), x[1].wide()) {
-            (Wide::F(a), Wide::F(b)) => Wide::F(a.into_iter().zip(b).map(|(a, b)| (d.real)(a, b)).collect()),
+            (Wide::F(a), Wide::F(b)) => Wide::F(a.into_iter().zip(b).map(|(a, b)| real(a, b)).collect()),
             (Wide::C(a), Wide::C(b)) => Wide::C(a.into_iter().zip(b).map(|(a, b)| (d.complex)(a, b)).collect()),
             (Wide::I(a), Wide::I(b)) => Wide::I(a.into_iter().zip(b).map(|(a, b)| (d.int)(a, b, out)).collect()),
             _ => unreachable!("the type rule makes both element types one"),
@@ -202,16 +211,37 @@ impl dyn Emit + '_ {
 impl Lin<'_> {
     /// `a * t`: every derivative of an elementwise function.
     pub fn scale(&self, a: Val, t: Lv) -> Lv {
-        let op = if self.session().numerics().strong_zero { Binary::MulStrongZero } else { Binary::Mul };
+        let op = if self.session().numerics().zeros_are_strong() { Binary::MulStrongZero } else { Binary::Mul };
         self.apply1(op, &[a.into(), t.into()])
     }
 
-    /// `t / a`.
+    /// `t / a`, with a pole where `a` is zero.
     pub fn unscale(&self, t: Lv, a: Val) -> Lv {
-        if self.session().numerics().strong_zero {
-            return self.scale(self.div(self.full_like(a, 1.0), a), t);
+        let numerics = self.session().numerics();
+        let op = if numerics.zeros_are_strong() { Binary::DivStrongZero } else { Binary::Div };
+        let a = match numerics.zero_division_nan {
+            true => self.pole(self.compare(a, Comparison::Eq, self.full_like(a, Scalar::I(0))), a),
+            false => a,
+        };
+        self.apply1(op, &[t.into(), a.into()])
+    }
+
+    /// `a * t` for an `a` that is infinite where the function has a pole.
+    pub fn scale_at_pole(&self, a: Val, t: Lv) -> Lv {
+        if !self.session().numerics().zero_division_nan {
+            return self.scale(a, t);
         }
-        self.apply1(Binary::Div, &[t.into(), a.into()])
+        let size = self.abs(a);
+        let infinite = self.compare(size, Comparison::Eq, self.full_like(size, f64::INFINITY));
+        self.scale(self.pole(infinite, a), t)
+    }
+
+    /// The factor of a derivative, NaN where the function has a pole if poles are to be NaN.
+    pub fn pole(&self, there: Val, a: Val) -> Val {
+        match self.session().numerics().zero_division_nan {
+            true => self.select(there, self.full_like(a, f64::NAN), a),
+            false => a,
+        }
     }
 
     /// `-t`.
@@ -278,7 +308,9 @@ fn samples(name: &str) -> Vec<Sample> {
             };
             wide.narrow(t, [2, 3]).expect("six elements")
         };
-        Sample::new(d.op, vec![operand(0), operand(1)])
+        // A rounding error is a staircase: its derivative is 0, and differences see the steps.
+        let smooth = !matches!(d.op, Binary::AddError);
+        Sample { smooth, ..Sample::new(d.op, vec![operand(0), operand(1)]) }
     });
     let rough = types().filter(|t| t.kind() != Kind::Bool).map(|t| {
         let (least, most) = if t.is_int() { t.int_range() } else { (0, 0) };

@@ -8,7 +8,8 @@ use crate::array::Scalar;
 use crate::dtype::{C128, DType, Kind};
 use crate::emit::Emit;
 use crate::math;
-use crate::ops::Comparison;
+use crate::ops::at_kink::rises;
+use crate::ops::{Comparison, Side};
 use crate::primitive::{Arg, Val};
 use crate::transform::{Lin, Lv};
 
@@ -115,14 +116,7 @@ pub static BINARY: &[BinaryDef] = &[
         // d(x/y) = (dx - out dy) / y: one division for both tangents.
         linearize: |cx, a| {
             let ty = a.ty.map(|t| cx.lneg(cx.scale(a.out, t)));
-            let t = cx.sum_opt(a.tx, ty)?;
-            let y = if cx.session().numerics().zero_division_nan {
-                let nan = cx.full_like(a.y, f64::NAN);
-                cx.select(is_zero(cx.emit(), a.y), nan, a.y)
-            } else {
-                a.y
-            };
-            Some(cx.unscale(t, y))
+            Some(cx.unscale(cx.sum_opt(a.tx, ty)?, a.y))
         },
         linear: Linearity::First,
         transpose: Some(|cx, x, ct| {
@@ -150,7 +144,7 @@ pub static BINARY: &[BinaryDef] = &[
         int: |x, y, _| math::pow_int(x, y),
         domain: [(0.3, 2.0), (-2.0, 2.0)],
         flops: 20.0,
-        linearize: |cx, a| each(cx, a, |t| cx.scale(pow_dx(cx.emit(), a), t), |t| cx.scale(pow_dy(cx.emit(), a), t)),
+        linearize: |cx, a| each(cx, a, |t| cx.scale(pow_dx(cx, a), t), |t| cx.scale(pow_dy(cx, a), t)),
         ..row(Binary::Pow, "pow", "x to the power y; integers by repeated multiplication, wrapping")
     },
     BinaryDef {
@@ -166,7 +160,7 @@ pub static BINARY: &[BinaryDef] = &[
         real: math::maximum,
         int: |x, y, _| x.max(y),
         domain: [(-2.0, 0.0), (-1.0, 2.0)],
-        linearize: |cx, a| extremum(cx, a, Comparison::Lt),
+        linearize: |cx, a| extremum(cx, a, true),
         ..row(Binary::Max, "max", "the larger; NaN wins, +0 > -0; a tie shares the gradient")
     },
     BinaryDef {
@@ -174,7 +168,7 @@ pub static BINARY: &[BinaryDef] = &[
         real: math::minimum,
         int: |x, y, _| x.min(y),
         domain: [(-2.0, 0.0), (-1.0, 2.0)],
-        linearize: |cx, a| extremum(cx, a, Comparison::Gt),
+        linearize: |cx, a| extremum(cx, a, false),
         ..row(Binary::Min, "min", "the smaller; NaN wins, -0 < +0; a tie shares the gradient")
     },
     BinaryDef { types: bits, int: |x, y, _| x & y, ..row(Binary::And, "and", "logical and; bitwise on integers") },
@@ -204,23 +198,66 @@ pub static BINARY: &[BinaryDef] = &[
         linearize: |cx, a| {
             // 0 / 0 becomes 0 / 1.
             let y = || guarded(cx.emit(), cx.and(is_zero(cx.emit(), a.x), is_zero(cx.emit(), a.y)), a.y);
-            each(cx, a, |t| cx.scale(cx.log(a.y), t), |t| cx.scale(cx.div(a.x, y()), t))
+            let by_x = |t| cx.scale(cx.pole(is_zero(cx.emit(), a.y), cx.log(a.y)), t);
+            let by_y = |y: Val| cx.pole(is_zero(cx.emit(), y), cx.div(a.x, y));
+            each(cx, a, by_x, |t| cx.scale(by_y(y()), t))
         },
         ..row(Binary::Xlogy, "xlogy", "x log y, 0 where x = 0")
     },
     BinaryDef {
         types: |d| d.has_tangent(),
-        real: |x, y| if y == 0.0 { 0.0 } else { x * y },
-        complex: |x, y| if y == C128::ZERO { y } else { x * y },
+        real: |x, y| strong(x * y, x == 0.0 || y == 0.0),
+        complex: |x, y| strong_complex(x * y, x == C128::ZERO || y == C128::ZERO),
         linearize: |cx, a| {
             let by = |v: Val, t: Lv| cx.apply1(Binary::MulStrongZero, &[v.into(), t.into()]);
             each(cx, a, |t| by(a.y, t), |t| by(a.x, t))
         },
-        linear: Linearity::Second,
+        linear: Linearity::Either,
         transpose: Some(|cx, x, ct| transpose_product(cx, Binary::MulStrongZero, x, ct)),
-        ..row(Binary::MulStrongZero, "mul_strong_zero", "x * t, zero where t is zero")
+        ..row(Binary::MulStrongZero, "mul_strong_zero", "x * y, zero where either is zero")
+    },
+    BinaryDef {
+        types: |d| d.has_tangent(),
+        real: |x, y| strong(x / y, x == 0.0 || y.is_infinite()),
+        complex: |x, y| {
+            strong_complex(math::complex::div(x, y), x == C128::ZERO || y.re.is_infinite() || y.im.is_infinite())
+        },
+        domain: [(-2.0, 2.0), (0.5, 2.0)],
+        flops: 4.0,
+        linearize: |cx, a| {
+            let ty = a.ty.map(|t| cx.lneg(cx.apply1(Binary::MulStrongZero, &[a.out.into(), t.into()])));
+            let t = cx.sum_opt(a.tx, ty)?;
+            Some(cx.apply1(Binary::DivStrongZero, &[t.into(), a.y.into()]))
+        },
+        linear: Linearity::First,
+        transpose: Some(|cx, x, ct| {
+            let y = x[1].val().map(|y| cx.conj(y));
+            vec![y.map(|y| cx.op(Binary::DivStrongZero, &[ct, y])), None]
+        }),
+        ..row(Binary::DivStrongZero, "div_strong_zero", "x / y, zero where x is zero or y infinite")
+    },
+    BinaryDef {
+        // The types whose sums are rounded where they are computed.
+        types: |d| matches!(d, DType::F32 | DType::F64),
+        real: math::add_error,
+        flops: 6.0,
+        // Exact arithmetic has no rounding errors: a linear function, the zero one. Its tangent is the error of the sum of
+        // the tangents, so that the tangent of a compensated sum is one, too.
+        linearize: |cx, a| Some(cx.apply1(Binary::AddError, &[a.tx?.into(), a.ty?.into()])),
+        linear: Linearity::Both,
+        transpose: Some(|_, _, _| vec![None, None]),
+        ..row(Binary::AddError, "add_error", "rounding error of x + y, 0 where the sum is not finite; derivative 0")
     },
 ];
+
+/// A product or quotient with a factor of zero: it has the sign that IEEE gives it, and is zero where that is NaN.
+fn strong(y: f64, zero: bool) -> f64 {
+    if zero && y.is_nan() { 0.0 } else { y }
+}
+
+fn strong_complex(y: C128, zero: bool) -> C128 {
+    if zero && y.is_nan() { C128::ZERO } else { y }
+}
 
 fn transpose_product(cx: &dyn Emit, op: Binary, x: &[Arg], ct: Val) -> Vec<Option<Val>> {
     let by = |other: &Arg| other.val().map(|v| cx.op(op, &[cx.conj(v), ct]));
@@ -236,18 +273,25 @@ fn guarded(cx: &dyn Emit, condition: Val, x: Val) -> Val {
     cx.select(condition, cx.full_like(x, 1.0), x)
 }
 
-/// `y x^(y-1)`, and 0 at `(0, 0)`.
-fn pow_dx(cx: &dyn Emit, a: &At) -> Val {
-    let x = guarded(cx, cx.and(is_zero(cx, a.x), is_zero(cx, a.y)), a.x);
-    cx.mul(a.y, cx.pow(x, cx.sub(a.y, cx.full_like(a.y, 1.0))))
+/// `y x^(y-1)`, and 0 where `y` is, however large the power: so it is in every derivative of a power series.
+fn pow_dx(cx: &Lin<'_>, a: &At) -> Val {
+    let by = cx.op(Binary::MulStrongZero, &[a.y, cx.pow(a.x, cx.sub(a.y, cx.full_like(a.y, 1.0)))]);
+    if !cx.session().numerics().zero_division_nan {
+        return by;
+    }
+    let re = cx.real(a.y);
+    let falls = cx.compare(re, Comparison::Lt, cx.full_like(re, 1.0));
+    let pole = cx.and(falls, cx.not(is_zero(cx.emit(), a.y)));
+    cx.pole(cx.and(is_zero(cx.emit(), a.x), pole), by)
 }
 
 /// `x^y log x`, and its limit 0 at `x = 0, y >= 0`.
-fn pow_dy(cx: &dyn Emit, a: &At) -> Val {
+fn pow_dy(cx: &Lin<'_>, a: &At) -> Val {
     let re = cx.real(a.y);
     let not_negative = cx.compare(re, Comparison::Ge, cx.full_like(re, 0.0));
-    let x = guarded(cx, cx.and(is_zero(cx, a.x), not_negative), a.x);
-    cx.mul(a.out, cx.log(x))
+    let zero = is_zero(cx.emit(), a.x);
+    let x = guarded(cx.emit(), cx.and(zero, not_negative), a.x);
+    cx.pole(cx.and(zero, cx.not(not_negative)), cx.mul(a.out, cx.log(x)))
 }
 
 /// `d atan2(y, x) = (x dy - y dx) / (x² + y²)`, with both divided by `m = max(|x|, |y|)` before they are squared.
@@ -263,13 +307,15 @@ fn atan2_linearize(cx: &Lin<'_>, a: &At) -> Option<Lv> {
     each(cx, a, |t| cx.scale(over(x), t), |t| cx.lneg(cx.scale(over(y), t)))
 }
 
-/// The tangent of the operand that is chosen, half of each where they are equal, both where one is NaN.
-/// `loses` says when the first operand is not chosen.
-fn extremum(cx: &Lin<'_>, a: &At, loses: Comparison) -> Option<Lv> {
+/// The tangent of the operand that is chosen, half of each where they are equal, both where one is NaN. On one side of a
+/// tie the operand that rises is the larger.
+fn extremum(cx: &Lin<'_>, a: &At, largest: bool) -> Option<Lv> {
     let like = |c: f64| cx.full_like(a.out, c);
-    let weight = |x: Val, y: Val| {
+    let loses = if largest { Comparison::Lt } else { Comparison::Gt };
+    let first = rises(cx.emit(), a.x, Some(a.y)) == largest;
+    let part = |x: Val, y: Val, whole: bool, t: Lv| {
         let shared = cx.select(cx.compare(x, Comparison::Eq, y), like(0.5), like(1.0));
-        cx.select(cx.compare(x, loses, y), like(0.0), shared)
+        cx.at_kink(Side::Share { whole }, cx.select(cx.compare(x, loses, y), like(0.0), shared), t)
     };
-    each(cx, a, |t| cx.scale(weight(a.x, a.y), t), |t| cx.scale(weight(a.y, a.x), t))
+    each(cx, a, |t| part(a.x, a.y, first, t), |t| part(a.y, a.x, !first, t))
 }

@@ -5,7 +5,8 @@ use crate::array::Scalar;
 use crate::bail;
 use crate::dtype::DType;
 use crate::emit::Emit;
-use crate::ops::Comparison;
+use crate::error::Result;
+use crate::ops::{Comparison, Constant, Spelled};
 use crate::primitive::Val;
 use crate::shape::{Dim, Type};
 use std::f64::consts::PI;
@@ -45,11 +46,30 @@ pub(super) static TABLE: &[Composite] = &[
         build: |cx, s, x| operands(s, x).map(|[x, y, z]| vec![cx.add(cx.mul(x, y), z)]),
     },
     Composite {
+        name: "zeros_like",
+        doc: "0 in the shape and element type of x, or of type `dtype`.",
+        build: |cx, s, x| filled(cx, s, x, Scalar::I(0)),
+    },
+    Composite {
+        name: "ones_like",
+        doc: "1 in the shape and element type of x, or of type `dtype`.",
+        build: |cx, s, x| filled(cx, s, x, Scalar::I(1)),
+    },
+    Composite {
+        name: "full_like",
+        doc: "`value` in the shape and element type of x, or of type `dtype`.",
+        build: |cx, s, x| {
+            let value = s.attrs.get("value")?;
+            filled(cx, s, x, value)
+        },
+    },
+    Composite {
         name: "linspace",
-        doc: "`num` numbers from the first operand to the second, evenly spaced, both ends included.",
+        doc: "`num` numbers from the first operand to the second, evenly spaced, both ends included; of type `dtype`.",
         build: |cx, s, x| {
             let ([a, b], num) = (operands(s, x)?, s.attrs.get::<Dim>("num")?);
-            Ok(vec![cx.linspace(a, b, &num)])
+            let dtype = option(s, "dtype", cx.ty(a).dtype)?;
+            Ok(vec![cx.linspace(cx.convert(a, dtype), cx.convert(b, dtype), &num)])
         },
     },
     Composite {
@@ -64,6 +84,14 @@ pub(super) static TABLE: &[Composite] = &[
         },
     },
 ];
+
+/// One number everywhere, in the shape of the operand.
+fn filled(cx: &dyn Emit, s: &mut Spelled<'_>, x: &[Val], value: Scalar) -> Result<Vec<Val>> {
+    let [x] = operands(s, x)?;
+    let ty = cx.ty(x);
+    let ty = ty.with_dtype(option(s, "dtype", ty.dtype)?);
+    Ok(vec![cx.emit(Constant::number(s.name, &ty, value)?.into(), &[])[0]])
+}
 
 /// Coefficients of `sin(u)/u` in `u²`: `(-1)^k / (2k+1)!`. So many that for `|u| < 1` the derivatives are right as well.
 fn sinc_series() -> Vec<f64> {

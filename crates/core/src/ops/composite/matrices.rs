@@ -158,24 +158,6 @@ impl dyn Emit + '_ {
         fine
     }
 
-    /// A matrix of which it is known whether rows or columns are fewer; otherwise an error, and false.
-    fn is_comparable(&self, what: &str, x: Val) -> bool {
-        if !self.is_matrix(what, x) {
-            return false;
-        }
-        let ty = self.ty(x);
-        let [.., m, n] = &ty.shape[..] else { return false };
-        let fine = m.same(n) == Some(true) || exceeds(m, n) || exceeds(n, m);
-        if !fine {
-            let text = format!(
-                "`{what}` of {ty}: which of {m} rows and {n} columns are fewer is not known. Fix both extents, or write \
-                 one with the other, as n + 1 rows and n columns"
-            );
-            self.fail(Error::new(Code::ShapeMismatch, text).at(self.loc()));
-        }
-        fine
-    }
-
     /// A matrix that has `k` singular values, as far as is known; otherwise an error, and false.
     pub(super) fn has_values(&self, what: &str, x: Val, k: &Dim) -> bool {
         if !self.is_matrix(what, x) {
@@ -211,7 +193,7 @@ impl dyn Emit + '_ {
     /// The Moore-Penrose inverse. Singular values up to `rtol` times the largest count as zero (default: `max(m, n) ε`);
     /// the derivative is that at constant rank.
     pub fn pinv(&self, a: Val, rtol: Option<f64>) -> Val {
-        if !self.is_comparable("pinv", a) {
+        if !self.is_matrix("pinv", a) {
             return Val::POISON;
         }
         let body = |cx: &dyn Emit, x: &[Val]| {
@@ -236,7 +218,36 @@ impl dyn Emit + '_ {
                 cx.add(first, cx.add(second, third))
             })]
         };
-        self.custom_jvp(&[a], body, rule)[0]
+        // Of a matrix near 1: products of two inverses are in range.
+        let scale = self.power_of_two(a);
+        let inverse = self.custom_jvp(&[self.div(a, scale)], body, rule)[0];
+        self.div(inverse, self.power_of_two_like(scale, inverse))
+    }
+
+    /// A power of two near the largest element of each matrix (1 where there is none), for all its elements; constant.
+    pub(super) fn power_of_two(&self, a: Val) -> Val {
+        let ty = self.ty(a);
+        if self.failed() || ty.rank() < 2 {
+            return Val::POISON;
+        }
+        let axes = [ty.rank() - 2, ty.rank() - 1];
+        let most = self.max_or_least(self.abs(self.stop_gradient(a)), &axes);
+        let scale = self.exp2(self.floor(self.log2(most)));
+        let (zero, one) = (self.full_like(scale, 0.0), self.full_like(scale, 1.0));
+        let usable = self.and(self.is_finite(scale), self.compare(scale, Comparison::Gt, zero));
+        let scale = self.stop_gradient(self.select(usable, scale, one));
+        self.convert(self.spread(scale, &ty.with_dtype(ty.dtype.real()), &axes), ty.dtype)
+    }
+
+    /// What [`power_of_two`](Self::power_of_two) gave, for matrices of other extents.
+    fn power_of_two_like(&self, scale: Val, like: Val) -> Val {
+        let (ty, of) = (self.ty(scale), self.ty(like));
+        if self.failed() || ty.rank() < 2 {
+            return Val::POISON;
+        }
+        let axes = [ty.rank() - 2, ty.rank() - 1];
+        let each = self.max_or_least(self.real(scale), &axes);
+        self.convert(self.spread(each, &of.with_dtype(of.dtype.real()), &axes), of.dtype)
     }
 
     /// Which singular values of `a` are not negligible beside the largest.
@@ -266,7 +277,7 @@ impl dyn Emit + '_ {
     /// are known not to be wide go through QR; those that lack rank (and all, where `rtol` says what rank is) through the
     /// Moore-Penrose inverse.
     pub fn lstsq(&self, a: Val, b: Val, rtol: Option<f64>) -> Val {
-        if !self.is_comparable("lstsq", a) {
+        if !self.is_matrix("lstsq", a) {
             return Val::POISON;
         }
         let (ta, tb) = (self.ty(a), self.ty(b));
@@ -277,7 +288,7 @@ impl dyn Emit + '_ {
             return self.reshape(x, &shape);
         }
         let [.., m, n] = &ta.shape[..] else { return Val::POISON };
-        if rtol.is_some() || !(exceeds(m, n) || m.same(n) == Some(true)) {
+        if rtol.is_some() || !n.never_exceeds(m) {
             return self.matmul(self.pinv(a, rtol), b);
         }
         let (a, b) = self.same_leads(a, b);

@@ -12,10 +12,12 @@
 
 mod elementary;
 mod fourier;
+mod implicit;
 mod matrices;
 mod nn;
 mod products;
 mod random;
+mod samplers;
 mod spectral;
 mod statistics;
 
@@ -54,10 +56,17 @@ pub fn composites() -> &'static [Composite] {
             fourier::TABLE,
             matrices::TABLE,
             spectral::TABLE,
+            samplers::TABLE,
         ]
         .concat()
     });
     &ALL
+}
+
+/// Composites of a module, which stands before their operands: `tgraph.root @f %x`. Some have the name of an operation
+/// that takes no module.
+pub fn applied() -> &'static [Composite] {
+    implicit::TABLE
 }
 
 /// The operands, if there are `N` of them.

@@ -135,9 +135,12 @@ impl dyn Emit + '_ {
             let class = self.iota(&ty.with_dtype(DType::I64), axis);
             let labels = self.convert(labels, DType::I64);
             let here = self.compare(self.spread(labels, &ty, &[axis]), Comparison::Eq, class);
-            let at_label = self.reduce_sum(self.select(here, log_p, zero), &[axis]);
             let known = self.reduce_any(here, &[axis]);
-            self.neg(self.select(known, at_label, self.number(at_label, f64::NAN)))
+            let one = self.spread(self.convert(known, ty.dtype), &ty, &[axis]);
+            // Of an unknown label all classes are the label, times 0 / 0: the gradient is NaN as the result is.
+            let read = self.or(here, self.compare(one, Comparison::Eq, zero));
+            let term = self.mul(self.select(read, log_p, zero), self.div(one, one));
+            self.neg(self.reduce_sum(term, &[axis]))
         })
     }
 
@@ -145,9 +148,18 @@ impl dyn Emit + '_ {
     pub fn layer_norm(&self, x: Val, scale: Option<Val>, bias: Option<Val>, axes: &[usize], eps: f64) -> Val {
         in_f32(self, "layer_norm", x, |x| {
             let ty = self.ty(x);
+            // Large numbers are divided by a power of two, which is exact: squares stay in range.
+            let down = self.power_of_two_down(x, axes, eps == 0.0);
+            let x = self.mul(x, self.convert(self.spread(down, &ty.with_dtype(ty.dtype.real()), axes), ty.dtype));
             let d = self.sub(x, self.spread(self.mean(x, axes), &ty, axes));
             let var = self.mean(self.abs2(d), axes);
-            let rate = self.convert(self.rsqrt(self.add(var, self.number(var, eps))), ty.dtype);
+            let mut least = self.mul(self.mul(self.number(var, eps), down), down);
+            if eps > 0.0 {
+                // What underflows is still not zero: a constant has no spread.
+                let tiny = if self.ty(var).dtype == DType::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() };
+                least = self.maximum(least, self.number(var, tiny));
+            }
+            let rate = self.convert(self.rsqrt(self.add(var, least)), ty.dtype);
             let mut y = self.mul(d, self.spread(rate, &ty, axes));
             let along = |v: Val| self.broadcast_in_dim(self.convert(v, ty.dtype), &ty.shape, axes);
             if let Some(scale) = scale {
@@ -158,6 +170,15 @@ impl dyn Emit + '_ {
             }
             y
         })
+    }
+
+    /// A power of two by which the greatest magnitude over axes (which go) is near 1, or below unless `up`; constant.
+    fn power_of_two_down(&self, x: Val, axes: &[usize], up: bool) -> Val {
+        let most = self.max_or_least(self.abs(self.stop_gradient(x)), axes);
+        let (zero, one) = (self.number(most, 0.0), self.number(most, 1.0));
+        let down = self.exp2(self.neg(self.floor(self.log2(if up { most } else { self.maximum(most, one) }))));
+        let usable = self.and(self.is_finite(down), self.compare(down, Comparison::Gt, zero));
+        self.stop_gradient(self.select(usable, down, one))
     }
 
     /// `max(x, 0)`, with derivative 0 at 0; NaN stays.
@@ -178,8 +199,12 @@ impl dyn Emit + '_ {
     pub fn gelu_tanh(&self, x: Val) -> Val {
         in_f32(self, "gelu_tanh", x, |x| {
             let c = FRAC_2_SQRT_PI * FRAC_1_SQRT_2;
-            let poly = self.add(self.number(x, 2.0 * c), self.scale_by(2.0 * c * 0.044715, self.square(x)));
-            self.mul(x, self.logistic(self.mul(x, poly)))
+            // Beyond, the logistic function is 0 or 1 and the cube may overflow.
+            let far = |c: f64| self.number(x, c);
+            let low = self.select(self.compare(x, Comparison::Lt, far(-100.0)), far(-100.0), x);
+            let z = self.select(self.compare(low, Comparison::Gt, far(100.0)), far(100.0), low);
+            let poly = self.add(self.number(x, 2.0 * c), self.scale_by(2.0 * c * 0.044715, self.square(z)));
+            self.mul(x, self.logistic(self.mul(z, poly)))
         })
     }
 

@@ -9,12 +9,20 @@
 //! The system for `Y` is a `linear_solve`, solved in the basis of singular vectors by the quotients of `s_j² - s_i²`, `j` kept
 //! and `i` not: only `s_k = s_{k+1}` is refused. Its derivative is that of an equation in which no vectors occur, so every
 //! order is right where singular values coincide on either side of the gap.
+//!
+//! The first `k` singular vectors themselves move among each other by their own gaps, as those of `svd` do, and out of their
+//! range by what solves, with the rest `B = A - U s Vᴴ`,
+//!
+//! ```text
+//! X - B Bᴴ X / s² = (1 - U Uᴴ) dA V / s + B (dAᴴ U) / s²        Y = ((1 - V Vᴴ) dAᴴ U + Bᴴ X) / s
+//! ```
+//! in which vectors of the rest do not occur either: it may have any rank.
 
 use super::{Composite, operands};
 use crate::dtype::DType;
 use crate::emit::Emit;
 use crate::ops::guard::DEGENERATE;
-use crate::ops::linalg::pairs;
+use crate::ops::linalg::{ANCHOR, pairs};
 use crate::ops::moving::exceeds;
 use crate::ops::{Apply, Bounds, Comparison, Spectral};
 use crate::primitive::Val;
@@ -86,7 +94,9 @@ impl dyn Emit + '_ {
         {
             return self.adjoint(self.low_rank_approximation(self.adjoint(a), k));
         }
-        let d = self.svd(self.stop_gradient(a));
+        // The projector is that of any multiple: squares of the matrix are in range.
+        let near_one = self.div(a, self.power_of_two(a));
+        let d = self.svd(self.stop_gradient(near_one));
         if self.failed() {
             return Val::POISON;
         }
@@ -97,7 +107,7 @@ impl dyn Emit + '_ {
         let rule = |cx: &dyn Emit, x: &[Val], y: &[Val], t: &[Option<Val>]| {
             vec![t[0].map(|t| cx.moved_projector((x[0], x[1], x[2]), y[0], t, k))]
         };
-        let projector = self.custom_jvp(&[a, d[0], d[1]], body, rule)[0];
+        let projector = self.custom_jvp(&[near_one, d[0], d[1]], body, rule)[0];
         self.mm(projector, a)
     }
 
@@ -124,13 +134,23 @@ impl dyn Emit + '_ {
         let solver = |cx: &dyn Emit, _: &Apply<'_>, c: &[Val], r: &[Val]| {
             let (u, s) = (c[2], c[3]);
             let uh = cx.adjoint(u);
-            let r = cx.mm(uh, cx.mm(r[0], u));
+            let right = cx.mm(r[0], u);
+            let r = cx.mm(uh, right);
             let like = cx.ty(r).with_dtype(cx.ty(s).dtype);
             let ((si, sj), kept) = (pairs(cx, s, &like), cx.first(s, k));
             let (ki, kj) = pairs(cx, kept, &like.with_dtype(DType::Bool));
             let gap = cx.mul(cx.sub(sj, si), cx.add(sj, si));
             let gap = cx.select(cx.and(cx.not(ki), kj), gap, cx.full(&like, 1.0));
-            vec![cx.mm(u, cx.mm(cx.div(r, cx.convert(gap, cx.ty(r).dtype)), uh))]
+            let within = cx.mm(u, cx.mm(cx.div(r, cx.convert(gap, cx.ty(r).dtype)), uh));
+            let tu = cx.ty(u);
+            if cx.failed() || tu.shape[tu.rank() - 2].same(&tu.shape[tu.rank() - 1]) == Some(true) {
+                return vec![within];
+            }
+            // Of a matrix with more rows than columns `U` spans a part; beyond it the eigenvalues are 0.
+            let beyond = cx.sub(right, cx.mm(u, r));
+            let squares = cx.select(kept, cx.mul(s, s), cx.full_like(s, 1.0));
+            let beyond = cx.mm(cx.div(beyond, cx.along_columns(squares, beyond)), uh);
+            vec![cx.add(within, beyond)]
         };
         let y = self.linear_solve(&[b, p, u, s], &[outward(self, p, db)], true, matvec, solver)[0];
         let y = self.guard(y, self.has_gap(s, k), DEGENERATE);
@@ -155,19 +175,22 @@ impl dyn Emit + '_ {
         if !self.has_values("svd_truncated", a, k) {
             return vec![Val::POISON; 3];
         }
-        let d = self.svd(a);
-        let rank = self.ty(a).rank();
+        let ty = self.ty(a);
+        let rank = ty.rank();
+        if ty.shape[rank - 2].least(&ty.shape[rank - 1]).same(k) == Some(true) {
+            return self.svd(a).to_vec();
+        }
+        let d = self.svd(self.stop_gradient(a));
         if self.failed() {
             return vec![Val::POISON; 3];
         }
-        let first = |x: Val, axis: usize| self.slice_axis(x, axis, 0, k.clone());
-        vec![first(d[0], rank - 1), first(d[1], rank - 2), first(d[2], rank - 2)]
+        self.leading_vectors(&[a, d[0], d[1], d[2]], k, |cx, x, axis| cx.slice_axis(x[0], axis, 0, k.clone()))
     }
 
     /// The singular values above `rtol` times the largest (default: `max(m, n) ε`) with their vectors, of one matrix.
     /// Their number is decided when it runs, and has no derivative.
     pub fn svd_thresholded(&self, a: Val, rtol: Option<f64>) -> Vec<Val> {
-        let d = self.svd(a);
+        let d = self.svd(self.stop_gradient(a));
         if self.failed() || self.ty(a).rank() < 2 {
             return vec![Val::POISON; 3];
         }
@@ -179,7 +202,90 @@ impl dyn Emit + '_ {
         let keep = self.convert(self.counts(d[1], a, rtol), DType::I64);
         // Taken at these positions, not sliced: what has the extent then depends on what decides it.
         let positions = self.count(self.reduce_sum(keep, &[0]), "rank");
-        let first = |x: Val, axis: usize| self.take(x, positions, axis, Bounds::Clip);
-        vec![first(d[0], 1), first(d[1], 0), first(d[2], 0)]
+        let Some(k) = self.ty(positions).shape.first().cloned() else { return vec![Val::POISON; 3] };
+        let x = [a, d[0], d[1], d[2], positions];
+        self.leading_vectors(&x, &k, |cx, x, axis| cx.take(x[0], x[4], axis, Bounds::Clip))
+    }
+
+    /// The first `k` of the singular vectors and values in `x` (the matrix, `U`, `s`, `Vᴴ`, and what `first` needs), which
+    /// `first` takes along an axis: as functions of the matrix.
+    fn leading_vectors(&self, x: &[Val], k: &Dim, first: impl Fn(&dyn Emit, &[Val], usize) -> Val) -> Vec<Val> {
+        let rank = self.ty(x[0]).rank();
+        let body = |cx: &dyn Emit, x: &[Val]| {
+            let part = |v: Val, axis: usize| first(cx, &[&[v][..], &x[1..]].concat(), axis);
+            vec![part(x[1], rank - 1), part(x[2], rank - 2), part(x[3], rank - 2)]
+        };
+        let rule = |cx: &dyn Emit, x: &[Val], y: &[Val], t: &[Option<Val>]| match t[0] {
+            Some(t) => cx.moved_vectors((x[0], x[1], x[2]), y, t, k).into_iter().map(Some).collect(),
+            None => vec![None; 3],
+        };
+        self.custom_jvp(x, body, rule)
+    }
+
+    /// The tangents of the first `k` singular vectors and values `y` of `a`, whose thin decomposition has `u` and `s`.
+    fn moved_vectors(&self, (a, all_u, all_s): (Val, Val, Val), y: &[Val], t: Val, k: &Dim) -> [Val; 3] {
+        let (u, s, vh) = (y[0], y[1], y[2]);
+        let (uh, v, th) = (self.adjoint(u), self.adjoint(vh), self.adjoint(t));
+        let over = |cx: &dyn Emit, x: Val, s: Val| cx.div(x, cx.along_columns(s, x));
+        let (tv, tu) = (self.mm(t, v), self.mm(th, u));
+        let core = self.mm(uh, tv);
+        let (ty, last) = (self.ty(core), self.ty(core).rank() - 1);
+        let real = ty.with_dtype(ty.dtype.real());
+        let on = self.band(&real, Comparison::Eq, 0);
+        let ds = self.reduce_sum(self.real(self.select(on, core, self.zeros(&ty))), &[last - 1]);
+        let fine = self.and(self.has_gap(all_s, k), self.positive(s));
+        let core = self.guard(core, fine, DEGENERATE);
+        // Among each other.
+        let turned = self.adjoint(core);
+        let (h, skew) = (self.scale_by(0.5, self.add(core, turned)), self.scale_by(0.5, self.sub(core, turned)));
+        let (gaps, apart) = self.gaps(s);
+        let h = self.guard(self.select(on, self.zeros(&ty), h), apart, DEGENERATE);
+        let w = self.div(h, self.convert(gaps, ty.dtype));
+        let (si, sj) = pairs(self, s, &real);
+        let z = self.div(skew, self.convert(self.add(si, sj), ty.dtype));
+        // Out of their range.
+        let rest = self.sub(a, self.mm(self.mul(u, self.along_columns(s, u)), vh));
+        let out = |q: Val, x: Val| self.sub(x, self.mm(q, self.mm(self.adjoint(q), x)));
+        let (left, right) = (out(u, tv), out(v, tu));
+        let r = self.add(over(self, left, s), over(self, self.mm(rest, over(self, right, s)), s));
+        let matvec = |cx: &dyn Emit, c: &[Val], x: &[Val]| {
+            let back = cx.mm(cx.adjoint(c[0]), over(cx, x[0], c[1]));
+            vec![cx.sub(x[0], over(cx, cx.mm(c[0], back), c[1]))]
+        };
+        let solver = |cx: &dyn Emit, _: &Apply<'_>, c: &[Val], r: &[Val]| {
+            let g = cx.mm(cx.adjoint(c[2]), r[0]);
+            let like = cx.ty(g).with_dtype(cx.ty(c[3]).dtype);
+            // 1 / (1 - q²) - 1 for the quotient q of a singular value of the rest and one that is kept.
+            let q = cx.div(cx.along_rows(c[3], &like), cx.along_columns(c[1], cx.zeros(&like)));
+            let one = cx.full(&like, 1.0);
+            let weight = cx.div(cx.square(q), cx.mul(cx.sub(one, q), cx.add(one, q)));
+            let kept = cx.along_rows(cx.first(c[3], k), &like.with_dtype(DType::Bool));
+            let weight = cx.select(kept, cx.zeros(&like), weight);
+            vec![cx.add(r[0], cx.mm(c[2], cx.mul(cx.convert(weight, cx.ty(g).dtype), g)))]
+        };
+        let x = self.linear_solve(&[rest, s, all_u, all_s], &[r], true, matvec, solver)[0];
+        let x = self.guard(x, fine, DEGENERATE);
+        let y = over(self, self.add(right, self.mm(self.adjoint(rest), x)), s);
+        let du = self.add(self.mm(u, self.add(w, z)), x);
+        let dv = self.add(self.mm(v, self.sub(w, z)), y);
+        if !ty.dtype.is_complex() {
+            return [du, ds, self.adjoint(dv)];
+        }
+        // Vectors turn so that their anchors stay real.
+        let (here, anchor) = self.anchors(u, ANCHOR);
+        let side = self.imag(self.select(here, du, self.zeros(&self.ty(du))));
+        let phi = self.div(self.reduce_sum(side, &[last - 1]), anchor);
+        let i = crate::array::Scalar::C(crate::C128::new(0.0, -1.0));
+        let turn = |x: Val, dx: Val| {
+            let by = self.mul(self.full_like(x, i), self.along_columns(phi, x));
+            self.add(dx, self.mul(by, x))
+        };
+        [turn(u, du), ds, self.adjoint(turn(v, dv))]
+    }
+
+    /// Numbers of the last axis as factors of the rows of matrices of this type.
+    fn along_rows(&self, x: Val, like: &Type) -> Val {
+        let rank = like.rank();
+        self.broadcast_in_dim(x, &like.shape, &(0..rank - 1).collect::<Vec<_>>())
     }
 }

@@ -6,16 +6,16 @@ use crate::bail;
 use crate::dtype::DType;
 use crate::emit::Emit;
 use crate::ops::support::take_axis;
-use crate::ops::{Bounds, Comparison, Reduction};
+use crate::ops::{Bounds, Comparison, Reduce, Reduction};
 use crate::primitive::Val;
 use crate::shape::Dim;
 
 pub(super) static TABLE: &[Composite] = &[
     Composite {
         name: "reduce",
-        doc: "The reduction named by `op`: sum, mean, prod, max, min, any, all, and, or, xor.",
+        doc: "The reduction named by `op`: sum, mean, prod, max, min, any, all, and, or, xor; `stable` compensates sums.",
         build: |cx, s, x| {
-            let op: String = s.attrs.get("op")?;
+            let (op, stable): (String, bool) = (s.attrs.get("op")?, option(s, "stable", false)?);
             let op = match op.as_str() {
                 "sum" => Reduction::Sum,
                 "prod" => Reduction::Prod,
@@ -26,13 +26,16 @@ pub(super) static TABLE: &[Composite] = &[
                 "and" => Reduction::And,
                 "or" => Reduction::Or,
                 "xor" => Reduction::Xor,
-                "mean" => return reduced(cx, s, x, |x, axes| cx.mean(x, axes)),
+                "mean" => return reduced(cx, s, x, |x, axes| cx.mean_of(x, axes, stable)),
                 _ => bail!(
                     Attribute,
                     "`reduce` has no `op` = {op}; there are sum, mean, prod, max, min, any, all, and, or, xor"
                 ),
             };
-            reduced(cx, s, x, |x, axes| cx.reduce(op, x, axes))
+            reduced(cx, s, x, |x, axes| match stable {
+                true => cx.emit(Reduce::new(op, axes, true).into(), &[x])[0],
+                false => cx.reduce(op, x, axes),
+            })
         },
     },
     Composite {
@@ -128,9 +131,17 @@ fn finite_or_zero(cx: &dyn Emit, m: Val) -> Val {
 impl dyn Emit + '_ {
     /// The mean over axes, which go. Of no elements: NaN.
     pub fn mean(&self, x: Val, axes: &[usize]) -> Val {
+        self.mean_of(x, axes, false)
+    }
+
+    /// As [`mean`](Self::mean), the sum compensated if `stable`.
+    fn mean_of(&self, x: Val, axes: &[usize], stable: bool) -> Val {
         in_f32(self, "mean", x, |x| {
             let n = extent(&self.ty(x), axes);
-            let y = self.reduce_sum(x, axes);
+            let y = match stable {
+                true => self.emit(Reduce::new(Reduction::Sum, axes, true).into(), &[x])[0],
+                false => self.reduce_sum(x, axes),
+            };
             self.div(y, self.extent(&self.ty(y), &n))
         })
     }

@@ -41,8 +41,8 @@ pub(super) fn dense(cx: &dyn Emit, apply: &Apply<'_>, consts: &[Val], b: &[Val],
     let matrix = cx.transpose(flat(&rows, std::slice::from_ref(&all)), &[1, 0]);
     let x = split(cx.solve(matrix, flat(b, &[])), &[]);
     let r = s.sub(cx, b, &apply(cx, consts, &x));
-    let residual = s.norm(cx, &r);
-    let of_a = Space::of(&[cx.ty(matrix)]).norm(cx, &[matrix]);
-    let converged = small(cx, &s, residual, &x, of_a, s.norm(cx, b), s.tolerance(stop, 128.0));
+    let residual = s.length(cx, &r);
+    let of_a = Space::of(&[cx.ty(matrix)]).length(cx, &[matrix]);
+    let converged = small(cx, &s, residual, &x, of_a, s.length(cx, b), s.tolerance(stop, 128.0));
     Solution { x, residual, steps: count(cx, 1), converged }
 }

@@ -6,6 +6,7 @@
 //! The test is the backward error: what remains is what rounding leaves. GMRES is the simpler form, in which the
 //! directions that the solution moves along are carried with an orthonormal basis of their images, and a new direction is
 //! the residual while it shrinks and the last image otherwise (Jiránek, Rozložník 2010). Restarts compute the residual anew.
+//! Both get systems that [`Solver::run`](super::Solver) has scaled: squares of what they measure are in range.
 
 use super::space::{Space, count, measure, number};
 use super::{Solution, Stopping};
@@ -23,14 +24,15 @@ const ROUNDINGS: f64 = 128.0;
 
 /// Whether a residual is as small as rounding allows, and small beside `b`: a huge `x` solves nothing.
 pub(super) fn small(cx: &dyn Emit, s: &Space, r: Val, x: &[Val], of_a: Val, of_b: Val, tol: f64) -> Val {
-    let scale = cx.add(of_b, cx.mul(of_a, s.norm(cx, x)));
+    let scale = cx.add(of_b, cx.mul(of_a, s.length(cx, x)));
     let below = |c: f64, m: Val| cx.compare(r, Comparison::Le, cx.scale_by(c, m));
-    cx.and(below(tol, scale), below(tol.sqrt(), of_b))
+    // Nothing is small beside what is not finite.
+    cx.and(cx.is_finite(scale), cx.and(below(tol, scale), below(tol.sqrt(), of_b)))
 }
 
 /// The larger of a norm and `|y| / |x|`.
 fn larger(cx: &dyn Emit, s: &Space, norm: Val, y: &[Val], x: &[Val]) -> Val {
-    let seen = cx.div(s.norm(cx, y), s.norm(cx, x));
+    let seen = cx.div(s.length(cx, y), s.length(cx, x));
     cx.select(cx.compare(seen, Comparison::Gt, norm), seen, norm)
 }
 
@@ -40,7 +42,7 @@ pub(super) fn cg(cx: &dyn Emit, apply: &Apply<'_>, consts: &[Val], b: &[Val], st
     let (n, nc) = (b.len(), consts.len());
     let tol = s.tolerance(stop, ROUNDINGS);
     let max = stop.max_steps.unwrap_or(MAX_STEPS) as i64;
-    let of_b = s.norm(cx, b);
+    let of_b = s.length(cx, b);
     // Steps, |A|, <r, r>, then x, r, p.
     let init =
         [vec![count(cx, 0), number(cx, 0.0), s.real_dot(cx, b, b)], s.zeros(cx), b.to_vec(), b.to_vec()].concat();
@@ -66,7 +68,7 @@ pub(super) fn cg(cx: &dyn Emit, apply: &Apply<'_>, consts: &[Val], b: &[Val], st
         },
     );
     let x = y[3..3 + n].to_vec();
-    let residual = s.norm(cx, &s.sub(cx, b, &apply(cx, consts, &x)));
+    let residual = s.length(cx, &s.sub(cx, b, &apply(cx, consts, &x)));
     let converged = small(cx, &s, residual, &x, y[1], of_b, tol);
     Solution { x, residual, steps: y[0], converged }
 }
@@ -78,7 +80,7 @@ pub(super) fn gmres(cx: &dyn Emit, apply: &Apply<'_>, consts: &[Val], b: &[Val],
     let tol = s.tolerance(stop, ROUNDINGS);
     let max = stop.max_steps.unwrap_or(MAX_STEPS) as i64;
     let rows = s.dimension().unwrap_or(RESTART).clamp(1, RESTART);
-    let of_b = s.norm(cx, b);
+    let of_b = s.length(cx, b);
     // Whether a cycle was in vain, then steps, |A|, |r|, x and r.
     let no = cx.full(&Type::scalar(DType::Bool), false);
     let init = [vec![no, count(cx, 0), number(cx, 0.0), of_b], s.zeros(cx), b.to_vec()].concat();
@@ -95,7 +97,7 @@ pub(super) fn gmres(cx: &dyn Emit, apply: &Apply<'_>, consts: &[Val], b: &[Val],
             let c = cycle(cx, &s, apply, &w[..=nc], &c[1..], rows, &going);
             let x = &c[3..3 + n];
             let r = s.sub(cx, &w[nc + 1..], &apply(cx, &w[..nc], x));
-            let new = s.norm(cx, &r);
+            let new = s.length(cx, &r);
             let vain = cx.compare(new, Comparison::Gt, cx.scale_by(0.999, old));
             [vec![vain, c[0], c[1], new], x.to_vec(), r].concat()
         },
@@ -140,12 +142,12 @@ fn cycle(
                 q = s.sub(cx, &q, &s.combine(cx, h, qs));
                 p = s.sub(cx, &p, &s.combine(cx, h, ps));
             }
-            let scale = cx.recip(s.norm(cx, &q));
+            let scale = cx.recip(s.length(cx, &q));
             let (p, q) = (s.scale(cx, scale, &p), s.scale(cx, scale, &q));
             let alpha = s.dot(cx, &q, r);
             let x = s.add(cx, x, &s.scale(cx, alpha, &p));
             let r = s.sub(cx, r, &s.scale(cx, alpha, &q));
-            let new = s.norm(cx, &r);
+            let new = s.length(cx, &r);
             let shrinks = cx.compare(new, Comparison::Le, cx.scale_by(0.9, of_r));
             let z = s.select(cx, shrinks, &s.scale(cx, cx.recip(new), &r), &q);
             let put = |all: &[Val], one: &[Val]| -> Vec<Val> {

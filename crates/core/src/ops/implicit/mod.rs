@@ -22,6 +22,7 @@ use crate::primitive::Val;
 use crate::shape::Type;
 use crate::transform::{Session, grad};
 use iterate::{descent, newton, picard};
+use space::{Space, measure};
 use std::sync::Arc;
 
 /// How a linear system is solved.
@@ -36,12 +37,23 @@ pub enum Solver {
 }
 
 impl Solver {
+    /// Solves the system divided by powers of two, so that neither large nor small numbers leave the range of their type
+    /// when they are squared; this changes no bit elsewhere. `b` tells its own exponent, `A b` that of `A`.
     fn run(self, cx: &dyn Emit, apply: &Apply<'_>, consts: &[Val], b: &[Val], stop: Stopping) -> Solution {
-        match self {
-            Solver::Cg => krylov::cg(cx, apply, consts, b, stop),
-            Solver::Gmres => krylov::gmres(cx, apply, consts, b, stop),
-            Solver::Dense => dense::dense(cx, apply, consts, b, stop),
-        }
+        let s = Space::of(&b.iter().map(|&b| cx.ty(b)).collect::<Vec<_>>());
+        let nc = consts.len();
+        let of_b = s.exponent(cx, b);
+        let b = s.shift(cx, cx.neg(of_b), b);
+        let of_a = s.exponent(cx, &apply(cx, consts, &b));
+        let apply = |cx: &dyn Emit, w: &[Val], v: &[Val]| s.scale(cx, w[nc], &apply(cx, &w[..nc], v));
+        let consts = [consts, &[cx.exp2(cx.neg(of_a))]].concat();
+        let found = match self {
+            Solver::Cg => krylov::cg(cx, &apply, &consts, &b, stop),
+            Solver::Gmres => krylov::gmres(cx, &apply, &consts, &b, stop),
+            Solver::Dense => dense::dense(cx, &apply, &consts, &b, stop),
+        };
+        let residual = Space::of(&[measure()]).shift(cx, of_b, &[found.residual])[0];
+        Solution { x: s.shift(cx, cx.sub(of_b, of_a), &found.x), residual, ..found }
     }
 
     fn complaint(self) -> &'static str {
@@ -59,7 +71,8 @@ pub struct Stopping {
     /// Size of the last step (for linear systems: of the residual), relative; by default what the element type can
     /// resolve.
     pub tolerance: Option<f64>,
-    /// Steps; by default 200 of Newton's method, 10 000 of a fixed point, 2 000 products of a linear solver.
+    /// Steps; by default 10 000 of a fixed point, 2 000 products of a linear solver, and of Newton's method 200, not
+    /// counting those that halve what is to vanish (which so many steps can do as the type has exponents).
     pub max_steps: Option<usize>,
 }
 

@@ -3,11 +3,12 @@
 //! ```text
 //! <x, y> = Σ conj(x) y      over all elements of all tensors; its real part if they are not of one element type
 //! ```
-//! Measures (norms, tolerances) are `f64` of rank 0.
+//! Measures (norms, tolerances) are `f64` of rank 0. Norms neither overflow nor underflow where they can be represented;
+//! products do not care, and are of vectors that were scaled by powers of two before ([`Space::exponent`]).
 
 use crate::dtype::DType;
 use crate::emit::Emit;
-use crate::ops::{DotGeneral, Stopping};
+use crate::ops::{Comparison, DotGeneral, Stopping};
 use crate::primitive::Val;
 use crate::shape::{Dim, Type};
 
@@ -24,13 +25,24 @@ pub(super) struct Space {
     coefficient: DType,
     /// Half a unit in the last place, relative.
     epsilon: f64,
+    /// Exponents of numbers whose squares, and the squares of what is 2^40 times smaller or larger, are in range.
+    tame: f64,
 }
+
+/// No tolerance that follows from rounding is larger: what is off by half is no solution in any type.
+const LOOSEST: f64 = 0.03125;
 
 impl Space {
     pub fn of(types: &[Type]) -> Space {
         let first = types.first().map_or(DType::F64, |t| t.dtype);
         let one = types.iter().all(|t| t.dtype == first);
-        let coefficient = if one { first } else { DType::F64 };
+        let coefficient = if !one {
+            DType::F64
+        } else if narrow(first) {
+            DType::F32
+        } else {
+            first
+        };
         let epsilon = |d: DType| match d.real() {
             DType::F64 => f64::EPSILON,
             DType::F32 => f64::from(f32::EPSILON),
@@ -38,17 +50,23 @@ impl Space {
             _ => 2f64.powi(-7),
         };
         let epsilon = types.iter().map(|t| epsilon(t.dtype)).fold(f64::EPSILON, f64::max);
-        Space { types: types.to_vec(), coefficient, epsilon }
+        let tame = if types.iter().all(|t| t.dtype.real() == DType::F64) { 128.0 } else { 16.0 };
+        Space { types: types.to_vec(), coefficient, epsilon, tame }
     }
 
     /// The tolerance that is asked for, or this many rounding errors.
     pub fn tolerance(&self, stop: Stopping, roundings: f64) -> f64 {
-        stop.tolerance.unwrap_or(roundings * self.epsilon)
+        stop.tolerance.unwrap_or((roundings * self.epsilon).min(LOOSEST))
     }
 
     /// The relative size of a step after which Newton's method is as close as it comes.
     pub fn newton_tolerance(&self, stop: Stopping) -> f64 {
-        stop.tolerance.unwrap_or(self.epsilon.powf(2.0 / 3.0))
+        stop.tolerance.unwrap_or(self.epsilon.powf(2.0 / 3.0).min(LOOSEST))
+    }
+
+    /// The curvature, beside the largest, below which its sign is that of rounding.
+    pub fn flat(&self) -> f64 {
+        self.epsilon.sqrt()
     }
 
     /// Number of unknowns, if that is known.
@@ -88,6 +106,7 @@ impl Space {
     /// `<x, y>`, a coefficient.
     pub fn dot(&self, cx: &dyn Emit, x: &[Val], y: &[Val]) -> Val {
         let one = |((&x, &y), t): ((&Val, &Val), &Type)| {
+            let [x, y] = [x, y].map(|v| if narrow(t.dtype) { cx.convert(v, DType::F32) } else { v });
             let sum = cx.reduce_sum(cx.mul(Self::conj(cx, x), y), &Self::all_axes(t, 0));
             self.as_coefficient(cx, sum)
         };
@@ -101,9 +120,58 @@ impl Space {
         if cx.ty(d).dtype == DType::F64 { d } else { cx.convert(d, DType::F64) }
     }
 
-    /// `|x|`, a measure.
-    pub fn norm(&self, cx: &dyn Emit, x: &[Val]) -> Val {
+    /// `|x|`, a measure, of vectors whose squares are in range.
+    pub fn length(&self, cx: &dyn Emit, x: &[Val]) -> Val {
         cx.sqrt(self.real_dot(cx, x, x))
+    }
+
+    /// `|x|`, a measure, of any vector.
+    pub fn norm(&self, cx: &dyn Emit, x: &[Val]) -> Val {
+        let one = |(&x, t): (&Val, &Type)| {
+            let (wide, axes) = (wide(cx, x), Self::all_axes(t, 0));
+            // Squares of what was narrower are in range.
+            if wide == x { cx.norm(x, &axes) } else { cx.sqrt(cx.reduce_sum(cx.abs2(wide), &axes)) }
+        };
+        let parts: Vec<Val> = x.iter().zip(&self.types).map(one).collect();
+        if let [only] = parts[..] {
+            return only;
+        }
+        let rows: Vec<Val> = parts.into_iter().map(|p| cx.broadcast_in_dim(p, &[Dim::Const(1)], &[])).collect();
+        if rows.is_empty() { number(cx, 0.0) } else { cx.norm(cx.concatenate(&rows, 0), &[0]) }
+    }
+
+    /// The exponent, a measure, of the largest element; 0 where squares are in range as they are.
+    pub fn exponent(&self, cx: &dyn Emit, x: &[Val]) -> Val {
+        let one = |(&x, t): (&Val, &Type)| wide(cx, cx.max_or_least(cx.abs(x), &Self::all_axes(t, 0)));
+        let most = x.iter().zip(&self.types).map(one).reduce(|a, b| cx.maximum(a, b));
+        let zero = number(cx, 0.0);
+        let e = cx.floor(cx.log2(most.unwrap_or(zero)));
+        let wild = cx.compare(cx.abs(e), Comparison::Gt, number(cx, self.tame));
+        cx.select(cx.and(wild, cx.is_finite(e)), e, zero)
+    }
+
+    /// `2^e x`: exact where the result is a normal number.
+    pub fn shift(&self, cx: &dyn Emit, e: Val, x: &[Val]) -> Vec<Val> {
+        let half = cx.floor(cx.scale_by(0.5, e));
+        let (p, q) = (cx.exp2(half), cx.exp2(cx.sub(e, half)));
+        let one = |(&x, t): (&Val, &Type)| {
+            let v = wide(cx, x);
+            let ty = cx.ty(v);
+            let v = cx.mul(Self::spread(cx, q, &ty), cx.mul(Self::spread(cx, p, &ty), v));
+            if ty.dtype == t.dtype { v } else { cx.convert(v, t.dtype) }
+        };
+        x.iter().zip(&self.types).map(one).collect()
+    }
+
+    /// A vector in no special direction.
+    pub fn probe(&self, cx: &dyn Emit) -> Vec<Val> {
+        let one = |(k, t): (usize, &Type)| {
+            let flat = Type::new(DType::F64, vec![t.shape.numel()]);
+            let at = cx.add(cx.scale_by(1.7, cx.iota(&flat, 0)), cx.full(&flat, 0.3 + k as f64));
+            let v = cx.reshape(cx.cos(at), &t.shape);
+            if t.dtype == DType::F64 { v } else { cx.convert(v, t.dtype) }
+        };
+        self.types.iter().enumerate().map(one).collect()
     }
 
     fn spread(cx: &dyn Emit, c: Val, like: &Type) -> Val {
@@ -128,6 +196,7 @@ impl Space {
     pub fn project(&self, cx: &dyn Emit, stack: &[Val], x: &[Val]) -> Val {
         let one = |((&q, &x), t): ((&Val, &Val), &Type)| {
             let d = DotGeneral::contract(&Self::all_axes(t, 1), &Self::all_axes(t, 0));
+            let [q, x] = [q, x].map(|v| if narrow(t.dtype) { cx.convert(v, DType::F32) } else { v });
             self.as_coefficient(cx, cx.dot_general(Self::conj(cx, q), x, d))
         };
         self.total(cx, stack.iter().zip(x).zip(&self.types).map(one).collect())
@@ -147,6 +216,17 @@ impl Space {
         let wide = |t: &Type| cx.broadcast_in_dim(p, &t.shape, &[]);
         x.iter().zip(y).zip(&self.types).map(|((&x, &y), t)| cx.select(wide(t), x, y)).collect()
     }
+}
+
+fn narrow(d: DType) -> bool {
+    matches!(d, DType::F16 | DType::BF16)
+}
+
+/// In the widest type of its kind.
+fn wide(cx: &dyn Emit, x: Val) -> Val {
+    let d = cx.ty(x).dtype;
+    let to = if d.is_complex() { DType::C128 } else { DType::F64 };
+    if d == to { x } else { cx.convert(x, to) }
 }
 
 /// A measure with a value.

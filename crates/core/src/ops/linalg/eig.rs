@@ -4,29 +4,71 @@
 //! M = V⁻¹ dA V,    dw = diag M,    dV = V (M_ij / (w_j - w_i)) - V diag(its change of length)
 //! ```
 //! Columns of `V` have length 1 and a real positive anchor (see `spectrum`). Eigenvalues are ordered by real part, equal
-//! ones (to rounding) by imaginary part. Derivatives are refused at degenerate spectra, those of eigenvalues too: there a
+//! ones (to rounding) by imaginary part. Or they are as LAPACK's `geev` has them: in the order in which they were split off
+//! (see `francis`), of a pair the one with positive imaginary part first, the largest component of a vector real; then there
+//! are those of the left, too, `uᴴ A = w uᴴ`. Derivatives are refused at degenerate spectra, those of eigenvalues too: there a
 //! matrix may have no basis of eigenvectors. O(n³).
 
 use super::super::support::bytes;
+use super::francis::{self, Before, Elements};
 use super::matrix::{Matrix, NAN, ONE, ZERO, complex, lead, matrices, pack, pack_matrices, real};
-use super::spectrum::{columns, phase, turn};
+use super::spectrum::{ANCHOR, columns, phase, turn};
 use super::{Solve, batch_leading, batches, ending, one_matrix, qr, size, square};
 use crate::array::Array;
 use crate::attr::Attrs;
+use crate::bail;
 use crate::dtype::{C128, DType};
 use crate::emit::Emit;
 use crate::error::Result;
 use crate::ops::guard::DEGENERATE;
-use crate::ops::{Binary, Convert, Entry, Op, Spelled};
+use crate::ops::{Binary, Convert, Entry, Op, Spelled, Unary};
 use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, Vals, no_rule};
 use crate::shape::{Dim, Env, Type};
 use crate::transform::{Lin, Lv};
+
+/// In which order eigenvalues come, and which component of a vector is real.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// By real part, then by imaginary part; the first component that is nearly the largest.
+    #[default]
+    Sorted,
+    /// As the routine `geev` of LAPACK: that of the Schur form of the balanced matrix; the largest component.
+    Lapack,
+    /// That of the Schur form of the matrix as it is; the largest component.
+    Schur,
+}
 
 /// The eigendecomposition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Eig {
     /// Eigenvectors too, not eigenvalues alone.
     pub vectors: bool,
+    /// The order of eigenvalues.
+    pub order: Order,
+    /// Vectors of the left, `uᴴ A = w uᴴ`.
+    pub left: bool,
+}
+
+impl Default for Eig {
+    fn default() -> Eig {
+        Eig { vectors: true, order: Order::Sorted, left: false }
+    }
+}
+
+impl Eig {
+    /// How near to the largest component an anchor is.
+    fn anchor(self) -> f64 {
+        if self.order == Order::Sorted { ANCHOR } else { 1.0 }
+    }
+
+    /// Eigenvalues and vectors of a matrix whose elements have this precision.
+    fn of(self, a: &Matrix, real: bool, eps: f64) -> (Vec<C128>, Matrix) {
+        match self.order {
+            Order::Sorted => decompose(a, eps),
+            Order::Lapack => francis::eigen(a, Elements { real, eps }, Before::Scales, self.left),
+            Order::Schur => francis::eigen(a, Elements { real, eps }, Before::Nothing, self.left),
+        }
+    }
 }
 
 fn complex_of(d: DType) -> DType {
@@ -139,7 +181,13 @@ impl Primitive for Eig {
     }
 
     fn attrs(&self) -> Attrs {
-        Attrs::default().with_if(!self.vectors, "vectors", false)
+        let order = match self.order {
+            Order::Sorted => "sorted",
+            Order::Lapack => "lapack",
+            Order::Schur => "schur",
+        };
+        let attrs = Attrs::default().with_if(!self.vectors, "vectors", false);
+        attrs.with_if(self.order != Order::Sorted, "order", order).with_if(self.left, "left", true)
     }
 
     fn results(&self) -> usize {
@@ -148,6 +196,9 @@ impl Primitive for Eig {
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         one_matrix(self, x)?;
+        if self.left && self.order == Order::Sorted {
+            bail!(Attribute, "`eig` has vectors of the left in the orders `lapack` and `schur`");
+        }
         let n = square(self, &x[0])?;
         let to = complex_of(x[0].dtype);
         Ok([ending(&x[0], to, &[n]), ending(&x[0], to, &[n, n])].into_iter().take(self.results()).collect())
@@ -156,7 +207,8 @@ impl Primitive for Eig {
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
         let n = x[0].shape()[x[0].shape().len() - 1];
         let (to, eps) = (complex_of(x[0].dtype()), x[0].dtype().epsilon());
-        let (w, v): (Vec<_>, Vec<_>) = matrices(&x[0]).iter().map(|a| decompose(a, eps)).unzip();
+        let (w, v): (Vec<_>, Vec<_>) =
+            matrices(&x[0]).iter().map(|a| self.of(a, !x[0].dtype().is_complex(), eps)).unzip();
         let mut y = vec![pack(w, to, &[lead(&x[0]), &[n]].concat())?];
         if self.vectors {
             y.push(pack_matrices(v, &x[0], to, n, n)?);
@@ -165,24 +217,27 @@ impl Primitive for Eig {
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
-        let mut y = cx.emit().emit(Eig { vectors: true }.into(), &[cx.as_square(x[0])]);
+        let mut y = cx.emit().emit(Eig { vectors: true, ..*self }.into(), &[cx.as_square(x[0])]);
         let (w, v) = (y[0], y[1]);
         y.truncate(self.results());
         let Some(t) = t[0] else { return Ok((y, vec![None; self.results()])) };
         let ty = cx.ty(v);
         let t = cx.lsquare(t);
         let t = if cx.lty(t).dtype == ty.dtype { t } else { cx.apply1(Convert { to: ty.dtype }, &[t.into()]) };
+        // Vectors of the left are those of the adjoint, whose eigenvalues are the conjugates.
+        let (t, w) = if self.left { (cx.ladjoint(t), cx.conj(w)) } else { (t, w) };
         let (gaps, fine) = cx.gaps(w);
         let av = cx.lguard(cx.rmm(t, v), fine, DEGENERATE);
         let m = cx.apply1(Solve, &[v.into(), av.into()]);
         let dw = cx.ldiagonal(m);
+        let dw = if self.left { cx.apply1(Unary::Conj, &[dw.into()]) } else { dw };
         if !self.vectors {
             return Ok((y, vec![Some(dw)]));
         }
         let dv = cx.lmm(v, cx.over_gaps(m, gaps));
         let along = cx.lsum(cx.apply1(Binary::Mul, &[cx.conj(v).into(), dv.into()]), &[ty.rank() - 2]);
         let dv = cx.sum(dv, cx.lneg(cx.scale_columns(v, cx.lreal(along))));
-        Ok((y, vec![Some(dw), Some(cx.turned(v, dv, cx.turning(v, dv)))]))
+        Ok((y, vec![Some(dw), Some(cx.turned(v, dv, cx.turning(v, dv, self.anchor())))]))
     }
 
     fn transpose(&self, _: &dyn Emit, _: &[Arg], _: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
@@ -203,17 +258,24 @@ impl Primitive for Eig {
 impl dyn Emit + '_ {
     /// Eigenvalues and eigenvectors, complex, of square matrices.
     pub fn eig(&self, x: Val) -> Vals {
-        self.emit(Eig { vectors: true }.into(), &[x])
+        self.emit(Eig::default().into(), &[x])
     }
 
     /// Eigenvalues alone.
     pub fn eigvals(&self, x: Val) -> Val {
-        self.op(Eig { vectors: false }, &[x])
+        self.op(Eig { vectors: false, ..Eig::default() }, &[x])
     }
 }
 
 fn parse(s: &mut Spelled<'_>) -> Result<Op> {
-    Ok(Eig { vectors: s.attrs.opt("vectors")?.unwrap_or(true) }.into())
+    let order = match s.attrs.opt::<String>("order")?.as_deref() {
+        None | Some("sorted") => Order::Sorted,
+        Some("lapack") => Order::Lapack,
+        Some("schur") => Order::Schur,
+        Some(o) => bail!(Attribute, "`eig` has no order `{o}`; there are sorted, lapack and schur"),
+    };
+    let (vectors, left) = (s.attrs.opt("vectors")?.unwrap_or(true), s.attrs.opt("left")?.unwrap_or(false));
+    Ok(Eig { vectors, order, left }.into())
 }
 
 fn samples(_: &str) -> Vec<Sample> {
@@ -222,15 +284,20 @@ fn samples(_: &str) -> Vec<Sample> {
     let z = [(0.3, 0.4), (1.0, -0.5), (1.2, 0.3), (-0.4, 0.9)];
     let mut all = Vec::new();
     for vectors in [true, false] {
-        all.push(Sample::new(Eig { vectors }, vec![real(&[3, 3], &a)]));
-        all.push(Sample::new(Eig { vectors }, vec![complex(&[2, 2], &z)]));
+        all.push(Sample::new(Eig { vectors, ..Eig::default() }, vec![real(&[3, 3], &a)]));
+        all.push(Sample::new(Eig { vectors, ..Eig::default() }, vec![complex(&[2, 2], &z)]));
     }
-    all.push(Sample::new(Eig { vectors: true }, vec![real(&[2, 2, 2], &two)]));
-    all.push(Sample::new(Eig { vectors: true }, vec![real(&[0, 0], &[])]));
+    all.push(Sample::new(Eig::default(), vec![real(&[2, 2, 2], &two)]));
+    all.push(Sample::new(Eig::default(), vec![real(&[0, 0], &[])]));
+    for (order, left) in [(Order::Lapack, false), (Order::Lapack, true), (Order::Schur, false)] {
+        let of = Eig { order, left, ..Eig::default() };
+        all.push(Sample::new(of, vec![real(&[3, 3], &a)]));
+        all.push(Sample::new(of, vec![complex(&[2, 2], &z)]));
+    }
     all
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let doc = "Eigenvalues, by real part, and (unless vectors = false) eigenvectors of a square matrix, complex.";
+    let doc = "Eigenvalues, by real part (or order = \"lapack\"), and, unless vectors = false, eigenvectors of a square matrix.";
     vec![Entry { name: "eig", doc, parse, samples }]
 }

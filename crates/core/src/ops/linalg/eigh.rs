@@ -8,7 +8,7 @@
 
 use super::super::support::bytes;
 use super::matrix::{Matrix, NAN, complex, lead, matrices, pack, pack_matrices, real};
-use super::spectrum::{columns, phase, turn};
+use super::spectrum::{ANCHOR, columns, phase, turn};
 use super::{batch_leading, batches, ending, one_matrix, size, square};
 use crate::array::Array;
 use crate::attr::Attrs;
@@ -137,7 +137,7 @@ impl Primitive for Eigh {
         let (gaps, fine) = cx.gaps(w);
         let mut dv = cx.lmm(v, cx.lguard(cx.over_gaps(m, gaps), fine, DEGENERATE));
         if ty.dtype.is_complex() {
-            dv = cx.turned(v, dv, cx.turning(v, dv));
+            dv = cx.turned(v, dv, cx.turning(v, dv, ANCHOR));
         }
         Ok((y, vec![Some(cx.lreal(cx.ldiagonal(m))), Some(dv)]))
     }

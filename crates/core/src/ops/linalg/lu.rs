@@ -1,10 +1,12 @@
-//! `lu`: `A[perm, :] = L U` with partial pivoting; `L` unit lower and `U` upper triangular, packed into one matrix.
+//! `lu`: `A[perm, :] = L U` with partial pivoting (by `|re| + |im|` of complex numbers, as in LAPACK); `L` unit lower and `U` upper triangular, packed into one matrix.
 //!
 //! For an m×n matrix let `L'` (m×m) and `U'` (n×n) be the factors filled up with the identity. With `Ȧ = dA[perm, :]`
 //!
 //! ```text
-//! X = L'⁻¹ Ȧ U'⁻¹,    d(packed) = L' strictly_lower(X) + upper(X) U'
+//! X = L'⁻¹ Ȧ U'⁻¹,    d(packed) = L' strictly_lower(X) + L'⁻¹ Ȧ - strictly_lower(X) U'
 //! ```
+//! where the last terms are `upper(X) U'`. What is below the diagonal of `X` needs all pivots of a tall matrix, and all but
+//! the last one of others, which may be zero.
 //! Results: packed factors, the row exchanged with row `k` in step `k`, and `perm` (both `i32`). Where a pivot is zero
 //! (all of its column is) its step does nothing. O(m n min(m, n)).
 
@@ -13,11 +15,9 @@ use super::matrix::{Matrix, ZERO, complex, lead, matrices, pack, pack_matrices, 
 use super::{TriangularSolve, batch_leading, batches, ending, one_matrix, product, size};
 use crate::array::Array;
 use crate::attr::Attrs;
-use crate::bail;
 use crate::dtype::{C128, DType};
 use crate::emit::Emit;
 use crate::error::Result;
-use crate::ops::moving::exceeds;
 use crate::ops::{Bounds, Comparison, Entry, Gather, Op, Spelled, Windows};
 use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, Vals, no_rule};
 use crate::shape::{Dim, Env, Type};
@@ -27,14 +27,9 @@ use crate::transform::{Lin, Lv};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Lu;
 
-/// The smaller of two extents; an error where that is not known.
-pub(super) fn smaller<'a>(op: &dyn Primitive, m: &'a Dim, n: &'a Dim) -> Result<&'a Dim> {
-    match m.same(n) {
-        Some(true) => Ok(if m.as_const().is_some() { m } else { n }),
-        _ if exceeds(n, m) => Ok(m),
-        _ if exceeds(m, n) => Ok(n),
-        _ => bail!(ShapeMismatch, "`{}`: which of {m} rows and {n} columns are fewer is not known", op.name()),
-    }
+/// What pivots are chosen by: `|re| + |im|`, as in LAPACK.
+fn pivot_size(z: C128) -> f64 {
+    z.re.abs() + z.im.abs()
 }
 
 /// Packed factors, exchanges and the permutation, of one matrix.
@@ -43,7 +38,7 @@ pub(super) fn factor(a: &Matrix) -> (Matrix, Vec<usize>, Vec<usize>) {
     for k in 0..a.m.min(a.n) {
         let mut p = k;
         for i in k + 1..a.m {
-            if a[(i, k)].norm() > a[(p, k)].norm() {
+            if pivot_size(a[(i, k)]) > pivot_size(a[(p, k)]) {
                 p = i;
             }
         }
@@ -99,8 +94,8 @@ impl Primitive for Lu {
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         let (m, n) = one_matrix(self, x)?;
-        let k = smaller(self, m, n)?;
-        Ok(vec![x[0].clone(), ending(&x[0], DType::I32, &[k]), ending(&x[0], DType::I32, &[m])])
+        let k = m.least(n);
+        Ok(vec![x[0].clone(), ending(&x[0], DType::I32, &[&k]), ending(&x[0], DType::I32, &[m])])
     }
 
     fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
@@ -128,13 +123,13 @@ impl Primitive for Lu {
         let [.., m, n] = &ty.shape[..] else { return Ok((y, vec![None; 3])) };
         let (l, u) = (cx.filled(packed, m, true), cx.filled(packed, n, false));
         let moved = cx.apply1(rows(ty.rank(), n), &[t.into(), perm.into()]);
-        let inner = cx.apply1(TriangularSolve { unit: true, ..TriangularSolve::default() }, &[l.into(), moved.into()]);
+        let moved = cx.apply1(TriangularSolve { unit: true, ..TriangularSolve::default() }, &[l.into(), moved.into()]);
         let right = TriangularSolve { left: false, lower: false, ..TriangularSolve::default() };
-        let inner = cx.apply1(right, &[u.into(), inner.into()]);
+        let inner = cx.apply1(right, &[cx.without_last_pivot(u, m).into(), moved.into()]);
         let below = cx.lkeep(cx.band(&ty, Comparison::Lt, 0), inner);
-        let above = cx.lkeep(cx.band(&ty, Comparison::Ge, 0), inner);
         let l = cx.lmm(cx.unit_lower(l), below);
-        let u = cx.apply1(product(ty.rank()), &[above.into(), cx.triu(u, 0).into()]);
+        let inside = cx.apply1(product(ty.rank()), &[below.into(), cx.triu(u, 0).into()]);
+        let u = cx.lkeep(cx.band(&ty, Comparison::Ge, 0), cx.sum(moved, cx.lneg(inside)));
         Ok((y, vec![Some(cx.sum(l, u)), None, None]))
     }
 
@@ -165,7 +160,7 @@ impl dyn Emit + '_ {
         let y = self.lu(x);
         let ty = self.ty(y[0]);
         let [.., m, n] = &ty.shape[..] else { return [y[0]; 3] };
-        let Ok(k) = smaller(&Lu, m, n) else { return [y[0]; 3] };
+        let k = m.least(n);
         let l = self.unit_lower(self.slice_axis(y[0], ty.rank() - 1, 0, k.clone()));
         [y[2], l, self.triu(self.slice_axis(y[0], ty.rank() - 2, 0, k.clone()), 0)]
     }
@@ -177,6 +172,17 @@ impl dyn Emit + '_ {
         self.select(self.band(&ty, Comparison::Eq, 0), one, self.tril(x, -1))
     }
 
+    /// Square triangular matrices with 1 as pivot in row `m` and below: nothing that is read is divided by those.
+    fn without_last_pivot(&self, u: Val, m: &Dim) -> Val {
+        let ty = self.ty(u);
+        let rank = ty.rank();
+        let index = ty.with_dtype(DType::I64);
+        let next = self.add(self.iota(&index, rank - 2), self.full(&index, 1i64));
+        let last = self.compare(next, Comparison::Ge, self.extent(&index, m));
+        let on = self.and(last, self.band(&ty, Comparison::Eq, 0));
+        self.select(on, self.full(&ty, 1.0), u)
+    }
+
     /// The factor in `packed` as a square matrix of extent `n`, with the identity where `packed` does not reach.
     fn filled(&self, packed: Val, n: &Dim, lower: bool) -> Val {
         let ty = self.ty(packed);
@@ -186,9 +192,11 @@ impl dyn Emit + '_ {
             return packed;
         }
         let (axis, have) = if lower { (rank - 1, columns) } else { (rank - 2, rows) };
-        if exceeds(have, n) {
+        if n.never_exceeds(have) {
             return self.slice_axis(packed, axis, 0, n.clone());
         }
+        let have = &have.least(n);
+        let packed = self.slice_axis(packed, axis, 0, have.clone());
         // The last rows or columns of the identity.
         let mut square = ty.shape.to_vec();
         (square[rank - 2], square[rank - 1]) = (n.clone(), n.clone());

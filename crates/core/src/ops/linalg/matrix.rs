@@ -73,8 +73,13 @@ impl Matrix {
     pub fn scaled(&self) -> (Matrix, i32) {
         let most = self.a.iter().map(|z| z.re.abs().max(z.im.abs())).fold(0.0, f64::max);
         let e = if most > 0.0 && most.is_finite() { libm::ilogb(most) } else { 0 };
-        let by = |x: f64| libm::scalbn(x, -e);
-        (Matrix { a: self.a.iter().map(|z| C128::new(by(z.re), by(z.im))).collect(), ..*self }, e)
+        (self.shifted(-e), e)
+    }
+
+    /// The matrix times a power of two.
+    pub fn shifted(&self, e: i32) -> Matrix {
+        let by = |x: f64| libm::scalbn(x, e);
+        Matrix { a: self.a.iter().map(|z| C128::new(by(z.re), by(z.im))).collect(), ..*self }
     }
 
     /// All elements are finite.

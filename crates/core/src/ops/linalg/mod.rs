@@ -11,9 +11,11 @@ mod count;
 mod det;
 mod eig;
 mod eigh;
+mod francis;
 mod lu;
 pub(crate) mod matrix;
 mod qr;
+mod schur;
 mod solve;
 mod spectral;
 mod spectrum;
@@ -23,10 +25,11 @@ mod triangular_solve;
 pub use cholesky::Cholesky;
 pub use count::Count;
 pub use det::{Det, Slogdet};
-pub use eig::{Eig, order as eig_order};
+pub use eig::{Eig, Order as EigOrder, order as eig_order};
 pub use eigh::Eigh;
 pub use lu::Lu;
 pub use qr::Qr;
+pub use schur::Schur;
 pub use solve::Solve;
 pub use spectral::Spectral;
 pub(crate) use spectral::pairs;
@@ -54,6 +57,7 @@ pub(super) fn entries() -> Vec<Entry> {
         eigh::entries(),
         svd::entries(),
         eig::entries(),
+        schur::entries(),
         spectral::entries(),
         count::entries(),
     ]
@@ -149,6 +153,11 @@ impl dyn Emit + '_ {
         }
         let distance = self.sub(self.iota(&index, rank - 1), self.iota(&index, rank - 2));
         self.compare(distance, c, self.full(&index, k))
+    }
+
+    /// True on diagonal `k` (negative: below the main one) of matrices of this type.
+    pub fn band_of(&self, ty: &Type, k: i64) -> Val {
+        self.band(ty, Comparison::Eq, k)
     }
 
     /// The elements on and below diagonal `k` (0: the main one, positive: above it), zero elsewhere.

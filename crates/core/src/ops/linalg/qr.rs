@@ -11,13 +11,12 @@
 
 use super::super::support::bytes;
 use super::matrix::{Matrix, NAN, ONE, ZERO, complex, matrices, pack_matrices, real};
-use super::{TriangularSolve, batch_leading, batches, ending, lu::smaller, one_matrix, size};
+use super::{TriangularSolve, batch_leading, batches, ending, one_matrix, size};
 use crate::array::Array;
 use crate::attr::Attrs;
 use crate::dtype::C128;
 use crate::emit::Emit;
 use crate::error::{Code, Error, Result};
-use crate::ops::moving::exceeds;
 use crate::ops::{Comparison, Concatenate, Entry, Op, Slice, Spelled, Unary};
 use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, Vals, no_rule};
 use crate::shape::{Dim, Env, Type};
@@ -36,7 +35,8 @@ pub(super) fn factor(a: &Matrix) -> (Matrix, Matrix) {
     if !a.is_finite() {
         return (Matrix::new(m, m, |_, _| NAN), Matrix::new(m, n, |_, _| NAN));
     }
-    let (mut q, mut r) = (Matrix::eye(m), a.clone());
+    let (scaled, exponent) = a.scaled();
+    let (mut q, mut r) = (Matrix::eye(m), scaled);
     let is_real = (0..m).all(|i| (0..n).all(|j| a[(i, j)].im == 0.0));
     for k in 0..m.min(n) {
         let tail: f64 = (k + 1..m).map(|i| r[(i, k)].norm_sqr()).sum();
@@ -66,7 +66,7 @@ pub(super) fn factor(a: &Matrix) -> (Matrix, Matrix) {
             r[(k, k)].im = 0.0;
         }
     }
-    (q, r)
+    (q, r.shifted(exponent))
 }
 
 fn leading(a: &Matrix, m: usize, n: usize) -> Matrix {
@@ -88,8 +88,8 @@ impl Primitive for Qr {
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         let (m, n) = one_matrix(self, x)?;
-        let least = smaller(self, m, n)?;
-        let k = if self.complete { m } else { least };
+        let least = m.least(n);
+        let k = if self.complete { m } else { &least };
         Ok(vec![ending(&x[0], x[0].dtype, &[m, k]), ending(&x[0], x[0].dtype, &[k, n])])
     }
 
@@ -107,26 +107,27 @@ impl Primitive for Qr {
         let Some(t) = t[0] else { return Ok((y, vec![None; 2])) };
         let ty = cx.ty(x[0]);
         let [.., m, n] = &ty.shape[..] else { return Ok((y, vec![None; 2])) };
-        if self.complete && exceeds(m, n) {
+        if self.complete && !m.never_exceeds(n) {
             let text = "`qr` with complete = true of a tall matrix has no derivative: the last columns of Q are not \
                         determined by it. Use the thin factorisation";
             return Err(Error::new(Code::NoRule, text));
         }
         let (last, (q, r)) = (ty.rank() - 1, (y[0], y[1]));
-        if !exceeds(n, m) {
+        if n.never_exceeds(m) {
             let (dq, dr) = tall(cx, q, r, t);
             return Ok((y, vec![Some(dq), Some(dr)]));
         }
-        // Wide: A = [A1 A2], R = [R1 R2], R2 = Qᴴ A2.
+        // A = [A1 A2], R = [R1 R2], R2 = Qᴴ A2, with as many columns in A1 as Q has: perhaps there are no others.
+        let k = &m.least(n);
         let part = |from: Dim, to: &Dim| {
             let (mut start, mut limit) = (vec![Dim::Const(0); last + 1], ty.shape.to_vec());
             (start[last], limit[last]) = (from, to.clone());
             Slice { start, limit, stride: vec![1; last + 1] }
         };
-        let (first, rest) = (part(Dim::Const(0), m), part(m.clone(), n));
-        let r1 = cx.slice_axis(r, last, 0, m.clone());
+        let (first, rest) = (part(Dim::Const(0), k), part(k.clone(), n));
+        let r1 = cx.slice_axis(r, last, 0, k.clone());
         let (dq, dr1) = tall(cx, q, r1, cx.apply1(first, &[t.into()]));
-        let by_q = cx.rmm(cx.ladjoint(dq), cx.slice_axis(x[0], last, m.clone(), n.clone()));
+        let by_q = cx.rmm(cx.ladjoint(dq), cx.slice_axis(x[0], last, k.clone(), n.clone()));
         let dr2 = cx.sum(by_q, cx.lmm(cx.adjoint(q), cx.apply1(rest, &[t.into()])));
         let dr = cx.apply1(Concatenate { axis: last }, &[dr1.into(), dr2.into()]);
         Ok((y, vec![Some(dq), Some(dr)]))

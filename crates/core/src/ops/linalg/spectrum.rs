@@ -39,7 +39,7 @@ pub(super) fn columns(v: &Matrix, order: &[usize]) -> Matrix {
 impl dyn Emit + '_ {
     /// `w_j - w_i` for the numbers in the last axis, ones on the diagonal; and whether, in each list, no difference is
     /// negligible beside the largest number.
-    pub(super) fn gaps(&self, w: Val) -> (Val, Val) {
+    pub(crate) fn gaps(&self, w: Val) -> (Val, Val) {
         let ty = self.ty(w);
         let last = ty.rank() - 1;
         let n = ty.shape[last].clone();
@@ -58,6 +58,23 @@ impl dyn Emit + '_ {
         // A single number has no gap.
         let fine = self.or(on, self.compare(size, Comparison::Gt, bound));
         (gaps, self.reduce_all(fine, &[last, last + 1]))
+    }
+
+    /// Where the anchors of columns are, at least this part of the largest component, and what they are.
+    pub(crate) fn anchors(&self, v: Val, anchor: f64) -> (Val, Val) {
+        let ty = self.ty(v);
+        let rows = ty.rank() - 2;
+        let size = self.abs(self.stop_gradient(v));
+        let most = self.max_or_least(size, &[rows]);
+        let bound = if anchor == 1.0 { most } else { self.scale_by(anchor, most) };
+        let near = self.compare(size, Comparison::Ge, self.spread(bound, &self.ty(size), &[rows]));
+        let index = ty.with_dtype(crate::DType::I64);
+        // The first row that is near, written so that there may be none.
+        let count = self.neg(self.iota(&index, rows));
+        let count = self.select(near, count, self.full(&index, i64::MIN));
+        let first = self.neg(self.spread(self.max_or_least(count, &[rows]), &index, &[rows]));
+        let here = self.compare(self.iota(&index, rows), Comparison::Eq, first);
+        (here, self.reduce_sum(self.real(self.select(here, v, self.zeros(&ty))), &[rows]))
     }
 
     /// Numbers of the last axis repeated along new rows: column `j` of the result is `w_j`.
@@ -98,23 +115,12 @@ impl Lin<'_> {
         self.apply1(Binary::Mul, &[v.into(), c.into()])
     }
 
-    /// `φ_j`: how fast columns `v_j` turn whose tangents (with `vᴴ dv` real) are `dv`. Complex only.
-    pub(super) fn turning(&self, v: Val, dv: Lv) -> Lv {
-        let ty = self.ty(v);
-        let rows = ty.rank() - 2;
-        let size = self.abs(self.stop_gradient(v));
-        let most = self.max_or_least(size, &[rows]);
-        let bound = self.emit().scale_by(ANCHOR, most);
-        let near = self.compare(size, Comparison::Ge, self.spread(bound, &self.ty(size), &[rows]));
-        let index = ty.with_dtype(crate::DType::I64);
-        // The first row that is near, written so that there may be none.
-        let count = self.emit().neg(self.iota(&index, rows));
-        let count = self.select(near, count, self.full(&index, i64::MIN));
-        let first = self.emit().neg(self.spread(self.max_or_least(count, &[rows]), &index, &[rows]));
-        let here = self.compare(self.iota(&index, rows), Comparison::Eq, first);
-        let anchor = self.reduce_sum(self.real(self.select(here, v, self.emit().zeros(&ty))), &[rows]);
+    /// `φ_j`: how fast columns `v_j` turn whose tangents (with `vᴴ dv` real) are `dv`, and whose anchors are at least this
+    /// part of their largest component. Complex only.
+    pub(super) fn turning(&self, v: Val, dv: Lv, anchor: f64) -> Lv {
+        let (here, real) = self.anchors(v, anchor);
         let side = self.apply1(Unary::Imag, &[self.lkeep(here, dv).into()]);
-        self.unscale(self.lsum(side, &[rows]), anchor)
+        self.unscale(self.lsum(side, &[self.ty(v).rank() - 2]), real)
     }
 
     /// `dv - i φ_j v_j`.

@@ -13,9 +13,8 @@
 
 use super::super::support::bytes;
 use super::eigh::{rotate_columns, rotation};
-use super::lu::smaller;
 use super::matrix::{Matrix, NAN, ONE, ZERO, complex, lead, matrices, pack, pack_matrices, real};
-use super::spectrum::{columns, extents, phase, turn};
+use super::spectrum::{ANCHOR, columns, extents, phase, turn};
 use super::{batch_leading, batches, ending, one_matrix, size};
 use crate::array::Array;
 use crate::attr::Attrs;
@@ -23,7 +22,6 @@ use crate::dtype::C128;
 use crate::emit::Emit;
 use crate::error::{Code, Error, Result};
 use crate::ops::guard::{DEGENERATE, RANK_DEFICIENT};
-use crate::ops::moving::exceeds;
 use crate::ops::{Binary, Comparison, Entry, Op, Spelled};
 use crate::primitive::{Arg, Batched, Cost, Linearized, Primitive, Sample, Val, Vals, no_rule};
 use crate::shape::{Dim, Env, Type};
@@ -141,7 +139,7 @@ impl Primitive for Svd {
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
         let (m, n) = one_matrix(self, x)?;
-        let k = smaller(self, m, n)?;
+        let k = &m.least(n);
         let s = ending(&x[0], x[0].dtype.real(), &[k]);
         if !self.vectors {
             return Ok(vec![s]);
@@ -217,10 +215,13 @@ fn vectors(cx: &Lin<'_>, (u, s, v): (Val, Val, Val), t: Lv, av: Lv, x: Lv, (m, n
     let (gaps, fine) = cx.gaps(s);
     let turned = cx.ladjoint(x);
     let (h, k) = (cx.scale_by(0.5, cx.sum(x, turned)), cx.scale_by(0.5, cx.sum(x, cx.lneg(turned))));
+    // The diagonal of K of a real matrix is zero. Its adjoint is left out, too: it is no multiple of `1 / s`, and what
+    // cancels there would hide the rest where `s` is large.
+    let k = if is_complex { k } else { cx.lkeep(cx.band(&ty, Comparison::Ne, 0), k) };
     let w = cx.lguard(cx.over_gaps(h, gaps), fine, DEGENERATE);
     let real = ty.with_dtype(cx.ty(s).dtype);
     let (columns, rows) = (cx.on_columns(s, &real), cx.matrix_transpose(cx.on_columns(s, &real)));
-    // On the diagonal K of real matrices is zero.
+    // No zero is divided by zero there.
     let mut sums = cx.add(columns, rows);
     if !is_complex {
         sums = cx.select(cx.band(&real, Comparison::Eq, 0), cx.full(&real, 1.0), sums);
@@ -237,15 +238,15 @@ fn vectors(cx: &Lin<'_>, (u, s, v): (Val, Val, Val), t: Lv, av: Lv, x: Lv, (m, n
         let like = cx.lty(rest);
         guarded(cx.apply1(Binary::Div, &[rest.into(), cx.on_columns(s, &like).into()]))
     };
-    if exceeds(&m, &n) {
+    if !m.never_exceeds(&n) {
         du = cx.sum(du, outside(u, av, x));
     }
-    if exceeds(&n, &m) {
+    if !n.never_exceeds(&m) {
         dv = cx.sum(dv, outside(v, cx.rmm(cx.ladjoint(t), u), turned));
     }
     debug_assert_eq!(rank, cx.ty(u).rank());
     if is_complex {
-        let turning = cx.turning(u, du);
+        let turning = cx.turning(u, du, ANCHOR);
         (du, dv) = (cx.turned(u, du, turning), cx.turned(v, dv, turning));
     }
     (du, dv)
@@ -263,7 +264,7 @@ impl dyn Emit + '_ {
     }
 
     /// Whether, in each list of the last axis, none of these numbers is negligible beside the largest.
-    fn positive(&self, s: Val) -> Val {
+    pub(crate) fn positive(&self, s: Val) -> Val {
         let s = self.stop_gradient(s);
         let ty = self.ty(s);
         let axes = [ty.rank() - 1];

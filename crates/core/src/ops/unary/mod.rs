@@ -58,6 +58,8 @@ pub enum Unary {
     Lgamma,
     Digamma,
     OneMinusSquare,
+    SechSquare,
+    RecipOnePlusSquare,
     IsFinite,
     IsNan,
     Not,
@@ -173,7 +175,8 @@ methods! {
     round_half_away RoundHalfAway, sqrt Sqrt, rsqrt Rsqrt, cbrt Cbrt, exp Exp, exp2 Exp2, expm1 Expm1, log Log,
     log2 Log2, log1p Log1p, sin Sin, cos Cos, tan Tan, asin Asin, acos Acos, atan Atan, sinh Sinh, cosh Cosh,
     tanh Tanh, asinh Asinh, acosh Acosh, atanh Atanh, logistic Logistic, erf Erf, erfc Erfc, erf_inv ErfInv,
-    lgamma Lgamma, digamma Digamma, one_minus_square OneMinusSquare, is_finite IsFinite, is_nan IsNan, not Not, popcnt Popcnt, clz Clz,
+    lgamma Lgamma, digamma Digamma, one_minus_square OneMinusSquare, sech_square SechSquare,
+    recip_one_plus_square RecipOnePlusSquare, is_finite IsFinite, is_nan IsNan, not Not, popcnt Popcnt, clz Clz,
     stop_gradient StopGradient,
 }
 

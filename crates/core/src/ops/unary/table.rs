@@ -6,7 +6,8 @@ use super::{Unary, UnaryDef};
 use crate::dtype::{C128, DType, Kind};
 use crate::emit::Emit;
 use crate::math;
-use crate::ops::{Comparison, Convert};
+use crate::ops::at_kink::rises;
+use crate::ops::{Comparison, Convert, Side};
 use crate::primitive::Val;
 use crate::transform::{Lin, Lv};
 use std::f64::consts::{FRAC_2_SQRT_PI, LN_2};
@@ -105,7 +106,7 @@ pub static UNARY: &[UnaryDef] = &[
         linearize: |cx, x, _, t| {
             let s = cx.sign(x);
             if !cx.ty(x).dtype.is_complex() {
-                return Some(cx.scale(s, t));
+                return Some(cx.at_kink(Side::Sign { up: rises(cx.emit(), x, None) }, s, t));
             }
             Some(cx.apply1(Unary::Real, &[cx.scale(cx.conj(s), t).into()]))
         },
@@ -151,8 +152,8 @@ pub static UNARY: &[UnaryDef] = &[
         complex: |z| math::complex::div(C128::ONE, math::complex::sqrt(z)),
         domain: (0.2, 3.0),
         flops: 5.0,
-        // -y / (2x)
-        linearize: |cx, x, y, t| Some(over(cx, cx.scale(y, t), -2.0, x)),
+        // -y / (2x), without 2x, which overflows first.
+        linearize: |cx, x, y, t| Some(cx.unscale(cx.scale(cx.emit().scale_by(-0.5, y), t), x)),
         ..row(Unary::Rsqrt, "rsqrt", "1 / sqrt(x)")
     },
     UnaryDef {
@@ -238,7 +239,12 @@ pub static UNARY: &[UnaryDef] = &[
     UnaryDef {
         real: libm::atan,
         complex: math::complex::atan,
-        linearize: |cx, x, _, t| Some(cx.unscale(t, one_plus_square(cx.emit(), x))),
+        linearize: |cx, x, _, t| {
+            Some(match cx.ty(x).dtype.is_complex() {
+                true => cx.unscale(t, one_plus_square(cx.emit(), x)),
+                false => cx.scale(cx.recip_one_plus_square(x), t),
+            })
+        },
         ..row(Unary::Atan, "atan", "inverse tangent")
     },
     UnaryDef {
@@ -256,7 +262,8 @@ pub static UNARY: &[UnaryDef] = &[
     UnaryDef {
         real: libm::tanh,
         complex: math::complex::tanh,
-        linearize: |cx, _, y, t| Some(cx.scale(cx.one_minus_square(y), t)),
+        // Not 1 - y², which has no digits left where y is near 1.
+        linearize: |cx, x, _, t| Some(cx.scale(cx.sech_square(x), t)),
         ..row(Unary::Tanh, "tanh", "hyperbolic tangent")
     },
     UnaryDef {
@@ -264,8 +271,13 @@ pub static UNARY: &[UnaryDef] = &[
         complex: math::complex::asinh,
         // sqrt(1 + x²) is cosh(y), which does not square x.
         linearize: |cx, x, y, t| {
-            let complex = cx.ty(x).dtype.is_complex();
-            Some(cx.unscale(t, if complex { cx.sqrt(one_plus_square(cx.emit(), x)) } else { cx.cosh(y) }))
+            Some(cx.unscale(
+                t,
+                match cx.ty(x).dtype.is_complex() {
+                    true => cx.sqrt(one_plus_square(cx.emit(), x)),
+                    false => of_angle(cx.emit(), x, y, |cx, x| cx.asinh(x), |cx, y| cx.cosh(y)),
+                },
+            ))
         },
         ..row(Unary::Asinh, "asinh", "inverse hyperbolic sine")
     },
@@ -277,7 +289,8 @@ pub static UNARY: &[UnaryDef] = &[
         // sqrt(x² - 1) is sinh(y), which does not square x.
         linearize: |cx, x, y, t| {
             if !cx.ty(x).dtype.is_complex() {
-                return Some(cx.unscale(t, cx.sinh(y)));
+                let slope = of_angle(cx.emit(), x, y, |cx, x| cx.acosh(x), |cx, y| cx.sinh(y));
+                return Some(cx.unscale(t, slope));
             }
             let one = cx.full_like(x, 1.0);
             Some(cx.unscale(t, cx.mul(cx.sqrt(cx.sub(x, one)), cx.sqrt(cx.add(x, one)))))
@@ -317,9 +330,9 @@ pub static UNARY: &[UnaryDef] = &[
         real: math::erf_inv,
         domain: (-0.9, 0.9),
         flops: 20.0,
-        linearize: |cx, _, y, t| {
-            let e = cx.exp(cx.square(y));
-            Some(cx.scale(cx.emit().scale_by(1.0 / FRAC_2_SQRT_PI, e), t))
+        linearize: |cx, x, y, t| {
+            let e = of_angle(cx.emit(), x, y, |cx, x| cx.erf_inv(x), |cx, y| cx.exp(cx.square(y)));
+            Some(cx.scale_at_pole(cx.emit().scale_by(1.0 / FRAC_2_SQRT_PI, e), t))
         },
         ..row(Unary::ErfInv, "erf_inv", "inverse of erf")
     },
@@ -328,7 +341,7 @@ pub static UNARY: &[UnaryDef] = &[
         real: libm::lgamma,
         domain: (0.3, 4.0),
         flops: 20.0,
-        linearize: |cx, x, _, t| Some(cx.scale(cx.digamma(x), t)),
+        linearize: |cx, x, _, t| Some(cx.scale_at_pole(cx.digamma(x), t)),
         ..row(Unary::Lgamma, "lgamma", "log |gamma(x)|")
     },
     UnaryDef {
@@ -336,7 +349,7 @@ pub static UNARY: &[UnaryDef] = &[
         real: math::digamma,
         domain: (0.3, 4.0),
         flops: 20.0,
-        linearize: |cx, x, _, t| Some(cx.scale(cx.polygamma(1, x), t)),
+        linearize: |cx, x, _, t| Some(cx.scale_at_pole(cx.polygamma(1, x), t)),
         ..row(Unary::Digamma, "digamma", "derivative of log gamma(x)")
     },
     UnaryDef {
@@ -345,6 +358,20 @@ pub static UNARY: &[UnaryDef] = &[
         flops: 3.0,
         linearize: |cx, x, _, t| Some(cx.scale(cx.emit().scale_by(-2.0, x), t)),
         ..row(Unary::OneMinusSquare, "one_minus_square", "1 - x² as (1 - x)(1 + x): no cancellation, here or in -2x")
+    },
+    UnaryDef {
+        real: math::sech_square,
+        complex: math::complex::sech_square,
+        linearize: |cx, x, y, t| Some(cx.scale(cx.emit().scale_by(-2.0, cx.mul(cx.tanh(x), y)), t)),
+        ..row(Unary::SechSquare, "sech_square", "1 / cosh(x)², the derivative of tanh")
+    },
+    UnaryDef {
+        types: float,
+        real: math::recip_one_plus_square,
+        flops: 5.0,
+        // Of x y and y, not of y²: neither is small where the product is not.
+        linearize: |cx, x, y, t| Some(cx.scale(cx.mul(cx.emit().scale_by(-2.0, cx.mul(x, y)), y), t)),
+        ..row(Unary::RecipOnePlusSquare, "recip_one_plus_square", "1 / (1 + x²), the derivative of atan")
     },
     UnaryDef {
         types: to_bool,
@@ -413,7 +440,18 @@ pub static UNARY: &[UnaryDef] = &[
     },
 ];
 
+/// A function of `x` in f32 where its element type has 16 bits: what is rounded in between would cost digits.
+fn in_f32(cx: &dyn Emit, x: Val, f: impl FnOnce(&dyn Emit, Val) -> Val) -> Val {
+    let dtype = cx.ty(x).dtype;
+    if dtype.size() < 4 { cx.convert(f(cx, cx.convert(x, DType::F32)), dtype) } else { f(cx, x) }
+}
+
 /// `c exp(-x²)`.
 fn gauss(cx: &dyn Emit, c: f64, x: Val) -> Val {
-    cx.scale_by(c, cx.exp(cx.neg(cx.square(x))))
+    in_f32(cx, x, |cx, x| cx.scale_by(c, cx.exp(cx.neg(cx.square(x)))))
+}
+
+/// `f(y)` with `y = g(x)`, which has few digits for an exponential where the element type has 16 bits.
+fn of_angle(cx: &dyn Emit, x: Val, y: Val, g: fn(&dyn Emit, Val) -> Val, f: fn(&dyn Emit, Val) -> Val) -> Val {
+    if cx.ty(x).dtype.size() < 4 { in_f32(cx, x, |cx, x| f(cx, g(cx, x))) } else { f(cx, y) }
 }

@@ -13,6 +13,7 @@
 use super::super::qr::{Panel, reflection};
 use super::rows::{LANES, Task, at, combine, dots, padded, parts};
 use crate::gemm::{Onto, Strided, update};
+use crate::memory::{Fallible, push, zeros};
 use crate::parallel::{Shared, parallel};
 use crate::simd::Level;
 use crate::vector::V;
@@ -39,22 +40,22 @@ pub(super) struct Bidiagonal {
 
 impl Bidiagonal {
     /// Of `a`: `n` rows [`padded`] with zeros, and one more.
-    pub(super) fn of(level: Level, a: &mut [f64], n: usize, vectors: bool) -> Bidiagonal {
-        let mut b = Bidiagonal { d: vec![0.0; n], e: vec![0.0; n], left: Vec::new(), right: Vec::new() };
+    pub(super) fn of(level: Level, a: &mut [f64], n: usize, vectors: bool) -> Fallible<Bidiagonal> {
+        let mut b = Bidiagonal { d: zeros(n)?, e: zeros(n)?, left: Vec::new(), right: Vec::new() };
         let most = columns(n);
         for first in (0..n).step_by(most) {
-            b.panel(level, a, first, most.min(n - first), vectors);
+            b.panel(level, a, first, most.min(n - first), vectors)?;
         }
-        b
+        Ok(b)
     }
 
-    fn panel(&mut self, level: Level, a: &mut [f64], first: usize, size: usize, vectors: bool) {
+    fn panel(&mut self, level: Level, a: &mut [f64], first: usize, size: usize, vectors: bool) -> Fallible {
         let n = self.d.len();
         let (step, apart) = (padded(n), padded(n - first));
         // X and U, V and Y: element 0 of all of them is that of row or column `first`.
-        let (mut xu, mut vy) = (vec![0.0; 2 * size * apart], vec![0.0; 2 * size * apart]);
-        let (mut left, mut right, mut column) = (vec![0.0; size], vec![0.0; size], vec![0.0; apart]);
-        let mut room = vec![0.0; parts(n - first) * apart];
+        let (mut xu, mut vy) = (zeros::<f64>(2 * size * apart)?, zeros::<f64>(2 * size * apart)?);
+        let (mut left, mut right, mut column) = (zeros::<f64>(size)?, zeros::<f64>(size)?, zeros::<f64>(apart)?);
+        let mut room = zeros::<f64>(parts(n - first) * apart)?;
         for k in 0..size {
             let i = first + k;
             let ((x, u), (v, y)) = (xu.split_at_mut(size * apart), vy.split_at_mut(size * apart));
@@ -76,37 +77,39 @@ impl Bidiagonal {
             let of = |x: &[f64]| Strided { at: x[size..].as_ptr(), row: apart as isize, col: 1 };
             let square = Strided { at: a[end * (step + 1)..].as_mut_ptr(), row: step as isize, col: 1 };
             // SAFETY: so many rows and columns are below and right of the panel, and the vectors are as long.
-            unsafe { update(level, [rest, 2 * size, rest], Onto::Minus, square, of(&xu).transposed(), of(&vy)) };
+            unsafe { update(level, [rest, 2 * size, rest], Onto::Minus, square, of(&xu).transposed(), of(&vy))? };
         }
         if vectors {
             vy.truncate(size * apart);
-            self.right.push(Panel::of(level, vy, apart, n - first, &right));
+            push(&mut self.right, Panel::of(level, vy, apart, n - first, &right)?)?;
             // The last column has nothing below.
             let rows = n - first - 1;
             if rows > 0 {
                 xu.drain(..=size * apart);
                 xu.push(0.0);
-                self.left.push(Panel::of(level, xu, apart, rows, &left[..size.min(rows)]));
+                push(&mut self.left, Panel::of(level, xu, apart, rows, &left[..size.min(rows)])?)?;
             }
         }
+        Ok(())
     }
 
     /// `U X` in place of `X`: n rows of `columns` elements.
-    pub(super) fn apply_left(&self, level: Level, x: &mut [f64], columns: usize) {
-        self.apply(level, &self.left, 1, x, columns);
+    pub(super) fn apply_left(&self, level: Level, x: &mut [f64], columns: usize) -> Fallible {
+        self.apply(level, &self.left, 1, x, columns)
     }
 
     /// `V X` in place of `X`.
-    pub(super) fn apply_right(&self, level: Level, x: &mut [f64], columns: usize) {
-        self.apply(level, &self.right, 0, x, columns);
+    pub(super) fn apply_right(&self, level: Level, x: &mut [f64], columns: usize) -> Fallible {
+        self.apply(level, &self.right, 0, x, columns)
     }
 
-    fn apply(&self, level: Level, panels: &[Panel], first: usize, x: &mut [f64], count: usize) {
+    fn apply(&self, level: Level, panels: &[Panel], first: usize, x: &mut [f64], count: usize) -> Fallible {
         let mut room = Vec::new();
         for (p, panel) in panels.iter().enumerate().rev() {
             let from = (p * columns(self.d.len()) + first) * count;
-            panel.apply(level, false, &mut x[from..], count, count, &mut room);
+            panel.apply(level, false, &mut x[from..], count, count, &mut room)?;
         }
+        Ok(())
     }
 }
 

@@ -5,6 +5,7 @@
 //! element of the diagonal that vanishes, is left out (Demmel and Kahan), which keeps small values.
 
 use super::rows::{Rotation, Rows, Task, at};
+use crate::memory::{Fallible, with_capacity};
 use crate::simd::Level;
 use crate::vector::V;
 
@@ -13,7 +14,12 @@ const PATIENCE: usize = 30;
 
 /// Diagonalises: rotates the rows of left and right vectors, too. `d` becomes the singular values, in no order, and `e`, of
 /// which one less is used, is spoilt; `false`: no convergence.
-pub(super) fn diagonalise(level: Level, d: &mut [f64], e: &mut [f64], vectors: Option<[Rows<'_>; 2]>) -> bool {
+pub(super) fn diagonalise(
+    level: Level,
+    d: &mut [f64],
+    e: &mut [f64],
+    vectors: Option<[Rows<'_>; 2]>,
+) -> Fallible<bool> {
     at(level, Diagonalise { d, e, vectors })
 }
 
@@ -24,21 +30,25 @@ struct Diagonalise<'a> {
 }
 
 impl Task for Diagonalise<'_> {
-    type Out = bool;
+    type Out = Fallible<bool>;
 
     #[inline(always)]
-    fn run<W: V<E = f64>, const K: usize>(self) -> bool {
+    fn run<W: V<E = f64>, const K: usize>(self) -> Fallible<bool> {
         iterate::<W, K>(self.d, self.e, self.vectors)
     }
 }
 
 #[inline(always)]
-fn iterate<W: V<E = f64>, const K: usize>(d: &mut [f64], e: &mut [f64], mut vectors: Option<[Rows<'_>; 2]>) -> bool {
+fn iterate<W: V<E = f64>, const K: usize>(
+    d: &mut [f64],
+    e: &mut [f64],
+    mut vectors: Option<[Rows<'_>; 2]>,
+) -> Fallible<bool> {
     let n = d.len();
     let most = d.iter().chain(&e[..n.saturating_sub(1)]).fold(0.0, |most: f64, x| most.max(x.abs()));
     let least = 0.5 * f64::EPSILON * most;
     // Rotations of rows that the matrix is multiplied with from the right, and from the left.
-    let mut turns = [Vec::with_capacity(n), Vec::with_capacity(n)];
+    let mut turns = [with_capacity(n)?, with_capacity(n)?];
     let (mut left, mut end) = (PATIENCE * n, n);
     while end > 1 {
         let begin = (1..end).rev().find(|&i| vanishes(d, e, i - 1, least)).unwrap_or(0);
@@ -53,7 +63,7 @@ fn iterate<W: V<E = f64>, const K: usize>(d: &mut [f64], e: &mut [f64], mut vect
         let (mut low, mut high) = (begin, end - 1);
         while low < high {
             if left == 0 {
-                return false;
+                return Ok(false);
             }
             left -= 1;
             turns.iter_mut().for_each(Vec::clear);
@@ -90,7 +100,7 @@ fn iterate<W: V<E = f64>, const K: usize>(d: &mut [f64], e: &mut [f64], mut vect
             v.data[i * step..][..width].iter_mut().for_each(|x| *x = -*x);
         }
     }
-    true
+    Ok(true)
 }
 
 /// The element beside `d[i]` and `d[i + 1]` is nothing beside them, or beside all.

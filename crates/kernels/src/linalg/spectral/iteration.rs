@@ -5,6 +5,7 @@
 //! rows together.
 
 use super::rows::{Rotation, Rows, Task, at};
+use crate::memory::{Fallible, with_capacity};
 use crate::simd::Level;
 use crate::vector::V;
 
@@ -13,7 +14,7 @@ const PATIENCE: usize = 30;
 
 /// Diagonalises: rotates the rows of the vectors, too. `d` becomes the eigenvalues, in no order, and `e`, of which the last is not used, is spoilt; `false`: no
 /// convergence.
-pub(super) fn diagonalise(level: Level, d: &mut [f64], e: &mut [f64], vectors: Option<Rows<'_>>) -> bool {
+pub(super) fn diagonalise(level: Level, d: &mut [f64], e: &mut [f64], vectors: Option<Rows<'_>>) -> Fallible<bool> {
     at(level, Diagonalise { d, e, vectors })
 }
 
@@ -24,18 +25,22 @@ struct Diagonalise<'a> {
 }
 
 impl Task for Diagonalise<'_> {
-    type Out = bool;
+    type Out = Fallible<bool>;
 
     #[inline(always)]
-    fn run<W: V<E = f64>, const K: usize>(self) -> bool {
+    fn run<W: V<E = f64>, const K: usize>(self) -> Fallible<bool> {
         iterate::<W, K>(self.d, self.e, self.vectors)
     }
 }
 
 #[inline(always)]
-fn iterate<W: V<E = f64>, const K: usize>(d: &mut [f64], e: &mut [f64], mut vectors: Option<Rows<'_>>) -> bool {
+fn iterate<W: V<E = f64>, const K: usize>(
+    d: &mut [f64],
+    e: &mut [f64],
+    mut vectors: Option<Rows<'_>>,
+) -> Fallible<bool> {
     let n = d.len();
-    let mut turns = Vec::with_capacity(n);
+    let mut turns = with_capacity(n)?;
     let mut left = PATIENCE * n;
     // The block that ends before `end`.
     let mut end = n;
@@ -53,7 +58,7 @@ fn iterate<W: V<E = f64>, const K: usize>(d: &mut [f64], e: &mut [f64], mut vect
         let (mut low, mut high) = (begin, end - 1);
         while low < high {
             if left == 0 {
-                return false;
+                return Ok(false);
             }
             left -= 1;
             turns.clear();
@@ -81,7 +86,7 @@ fn iterate<W: V<E = f64>, const K: usize>(d: &mut [f64], e: &mut [f64], mut vect
             end = begin;
         }
     }
-    true
+    Ok(true)
 }
 
 /// The element beside `d[i]` and `d[i + 1]` is nothing beside them.

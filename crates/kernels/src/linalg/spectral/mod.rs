@@ -15,7 +15,8 @@ pub(super) mod singular;
 pub(super) mod symmetric;
 mod tridiagonal;
 
-use super::Field;
+use super::{Field, check};
+use crate::memory::{Fallible, collected, copied, filled, zeros};
 use num_complex::Complex;
 use std::borrow::Cow;
 
@@ -27,33 +28,37 @@ fn phase<T: Field>(column: impl Iterator<Item = T> + Clone, anchor: f64) -> T {
 }
 
 /// Eigenvalues, ascending, and eigenvectors (unless `v` is `None`) of the Hermitian part of `a` (n×n).
-pub fn eigh<T: Field>(w: &mut [f64], mut v: Option<&mut [T]>, a: &[T], n: usize, anchor: f64) {
+pub fn eigh<T: Field>(w: &mut [f64], mut v: Option<&mut [T]>, a: &[T], n: usize, anchor: f64) -> Fallible {
+    check(n, n, &[a.len(), v.as_ref().map_or(a.len(), |v| v.len())]);
+    assert_eq!(w.len(), n, "eigenvalues of {n} rows");
     if n == 0 {
-        return;
+        return Ok(());
     }
-    if !(a.iter().all(|x| x.finite()) && T::eigh(w, v.as_deref_mut(), a, n)) {
+    if !(a.iter().all(|x| x.finite()) && T::eigh(w, v.as_deref_mut(), a, n)?) {
         w.fill(f64::NAN);
-        return v.into_iter().for_each(|v| v.fill(T::nan()));
+        v.into_iter().for_each(|v| v.fill(T::nan()));
+        return Ok(());
     }
-    let Some(v) = v else { return };
-    let by = phases(v, n, anchor);
-    turn(v, &by);
+    let Some(v) = v else { return Ok(()) };
+    let by = phases(v, n, anchor)?;
+    turn(v, by);
+    Ok(())
 }
 
 /// Turns columns that have these phases.
-fn turn<T: Field>(x: &mut [T], phases: &[T]) {
-    let by: Vec<T> = phases.iter().map(|x| x.conjugate()).collect();
+fn turn<T: Field>(x: &mut [T], mut by: Vec<T>) {
+    by.iter_mut().for_each(|x| *x = x.conjugate());
     x.chunks_exact_mut(by.len()).for_each(|row| row.iter_mut().zip(&by).for_each(|(x, &by)| *x *= by));
 }
 
 /// As [`phase`], of each of `n` columns.
-fn phases<T: Field>(x: &[T], n: usize, anchor: f64) -> Vec<T> {
-    let mut least = vec![0.0; n];
+fn phases<T: Field>(x: &[T], n: usize, anchor: f64) -> Fallible<Vec<T>> {
+    let mut least = zeros::<f64>(n)?;
     for row in x.chunks_exact(n) {
         least.iter_mut().zip(row).for_each(|(least, x)| *least = x.size().max(*least));
     }
     least.iter_mut().for_each(|x| *x *= anchor);
-    let (mut found, mut missing) = (vec![T::zero(); n], n);
+    let (mut found, mut missing) = (filled(T::zero(), n)?, n);
     for row in x.chunks_exact(n) {
         for ((x, &least), found) in row.iter().zip(&least).zip(&mut found) {
             if *found == T::zero() && x.size() >= least {
@@ -65,7 +70,7 @@ fn phases<T: Field>(x: &[T], n: usize, anchor: f64) -> Vec<T> {
             break;
         }
     }
-    found
+    Ok(found)
 }
 
 /// A power of two that brings the largest of these numbers near 1 if it is far from it.
@@ -79,11 +84,11 @@ fn scale<T: Field>(a: &[T]) -> f64 {
 }
 
 /// These numbers times that power, and it.
-pub(super) fn scaled<T: Field>(a: &[T]) -> (Cow<'_, [T]>, f64) {
-    match scale(a) {
+pub(super) fn scaled<T: Field>(a: &[T]) -> Fallible<(Cow<'_, [T]>, f64)> {
+    Ok(match scale(a) {
         1.0 => (a.into(), 1.0),
-        by => (a.iter().map(|&x| x * T::real(by)).collect(), by),
-    }
+        by => (collected(a.iter().map(|&x| x * T::real(by)))?.into(), by),
+    })
 }
 
 /// Extents of a singular value decomposition: `a` is m×n, `U` m×p and `Vᴴ` q×n.
@@ -100,24 +105,38 @@ pub struct Shape {
 }
 
 /// Singular values, descending, `U` and `Vᴴ` (unless they are `None`).
-pub fn svd<T: Field>(s: &mut [f64], mut vectors: Option<(&mut [T], &mut [T])>, a: &[T], shape: Shape, anchor: f64) {
-    let Shape { m, n, p, .. } = shape;
+pub fn svd<T: Field>(
+    s: &mut [f64],
+    mut vectors: Option<(&mut [T], &mut [T])>,
+    a: &[T],
+    shape: Shape,
+    anchor: f64,
+) -> Fallible {
+    let Shape { m, n, p, q } = shape;
     let k = m.min(n);
+    check(m, n, &[a.len()]);
+    assert!(s.len() == k && (p == k || p == m) && (q == k || q == n), "singular values and vectors of {shape:?}");
+    if let Some((u, v)) = &vectors {
+        check(m, p, &[u.len()]);
+        check(q, n, &[v.len()]);
+    }
     if k == 0 {
-        return vectors.into_iter().for_each(|(u, v)| {
+        vectors.into_iter().for_each(|(u, v)| {
             super::eye(u, p);
             super::eye(v, n);
         });
+        return Ok(());
     }
     let both = vectors.as_mut().map(|(u, v)| (&mut **u, &mut **v));
-    if !(a.iter().all(|x| x.finite()) && T::svd(s, both, a, shape)) {
+    if !(a.iter().all(|x| x.finite()) && T::svd(s, both, a, shape)?) {
         s.fill(f64::NAN);
-        return vectors.into_iter().for_each(|(u, v)| [u, v].into_iter().for_each(|x| x.fill(T::nan())));
+        vectors.into_iter().for_each(|(u, v)| [u, v].into_iter().for_each(|x| x.fill(T::nan())));
+        return Ok(());
     }
-    let Some((u, v)) = vectors else { return };
+    let Some((u, v)) = vectors else { return Ok(()) };
     let zero = s[0] * f64::EPSILON * m.max(n) as f64;
-    let left = phases(u, p, anchor);
-    turn(u, &left);
+    let left = phases(u, p, anchor)?;
+    turn(u, copied(&left)?);
     for (j, row) in v.chunks_exact_mut(n).enumerate() {
         // Vectors of a value that is not zero are turned together.
         let by = match s.get(j).is_some_and(|&x| x > zero) {
@@ -126,6 +145,7 @@ pub fn svd<T: Field>(s: &mut [f64], mut vectors: Option<(&mut [T], &mut [T])>, a
         };
         row.iter_mut().for_each(|x| *x *= by);
     }
+    Ok(())
 }
 
 /// Eigenvalues and eigenvectors (unless `v` is `None`) of `a` (n×n), in the order that `order` gives.
@@ -136,25 +156,28 @@ pub fn eig<T: Field>(
     n: usize,
     anchor: f64,
     order: impl Fn(&[Complex<f64>]) -> Vec<usize>,
-) {
+) -> Fallible {
+    check(n, n, &[a.len(), v.as_ref().map_or(a.len(), |v| v.len())]);
+    assert_eq!(w.len(), n, "eigenvalues of {n} rows");
     if n == 0 {
-        return;
+        return Ok(());
     }
     let nan = Complex::<f64>::nan();
-    let (near, by) = scaled(a);
-    let found = if a.iter().all(|x| x.finite()) { T::eigen(&near, n) } else { None };
+    let (near, by) = scaled(a)?;
+    let found = if a.iter().all(|x| x.finite()) { T::eigen(&near, n)? } else { None };
     let Some((values, columns)) = found else {
         w.fill(nan);
         v.into_iter().for_each(|v| v.fill(nan));
-        return;
+        return Ok(());
     };
     let order = order(&values);
     order.iter().zip(w).for_each(|(&k, w)| *w = values[k] / by);
-    let Some(v) = v else { return };
+    let Some(v) = v else { return Ok(()) };
     for (j, &k) in order.iter().enumerate() {
         let column = &columns[k * n..(k + 1) * n];
         let length = column.iter().map(|z| z.norm_sqr()).sum::<f64>().sqrt();
         let by = phase(column.iter().copied(), anchor).conj() / length;
         column.iter().enumerate().for_each(|(i, &z)| v[i * n + j] = z * by);
     }
+    Ok(())
 }

@@ -12,6 +12,7 @@
 //! Eigenvalues are at least the sum of the shifts: what is nothing beside that is dropped, beside the diagonal. The last `e`
 //! of a block is what dropping left there; the next step takes it in.
 
+use crate::memory::{Fallible, collected, zeros};
 use crate::simd::widest;
 
 /// Steps for each value, on average, before it is given up.
@@ -38,7 +39,7 @@ struct Block {
 
 /// Replaces `d` by the singular values, in no order; `e` (of which one less is used) is beside it; `false`: no convergence,
 /// and `d` is as it was. Squares of both are in range.
-pub(in crate::linalg) fn values(d: &mut [f64], e: &[f64]) -> bool {
+pub(in crate::linalg) fn values(d: &mut [f64], e: &[f64]) -> Fallible<bool> {
     widest(
         #[inline(always)]
         || iterate(d, e),
@@ -46,16 +47,16 @@ pub(in crate::linalg) fn values(d: &mut [f64], e: &[f64]) -> bool {
 }
 
 #[inline(always)]
-fn iterate(d: &mut [f64], e: &[f64]) -> bool {
+fn iterate(d: &mut [f64], e: &[f64]) -> Fallible<bool> {
     let n = d.len();
-    let mut q: Vec<f64> = d.iter().map(|x| x * x).collect();
-    let mut e: Vec<f64> = e[..n - 1].iter().map(|x| x * x).chain([0.0]).collect();
+    let mut q = collected(d.iter().map(|x| x * x))?;
+    let mut e = collected(e[..n - 1].iter().map(|x| x * x).chain([0.0]))?;
     // What lies at the wrong end would move through all of it.
     if q[0] < q[n - 1] {
         q.reverse();
         e[..n - 1].reverse();
     }
-    let (mut next_q, mut next_e, mut found) = (vec![0.0; n + BEHIND], vec![0.0; n + BEHIND], vec![0.0; n]);
+    let (mut next_q, mut next_e, mut found) = (zeros::<f64>(n + BEHIND)?, zeros::<f64>(n + BEHIND)?, zeros::<f64>(n)?);
     let unknown = f64::INFINITY;
     let mut blocks = vec![Block { begin: 0, end: n, shift: 0.0, least: unknown, rest: unknown }];
     let mut left = PATIENCE * n;
@@ -79,7 +80,7 @@ fn iterate(d: &mut [f64], e: &[f64]) -> bool {
             let mut tau = shift(q, e, b.least);
             (b.rest, b.least) = loop {
                 if left == 0 {
-                    return false;
+                    return Ok(false);
                 }
                 left -= 1;
                 let [x, end, rest, last] = steps(q, e, tau, next_q, next_e);
@@ -106,7 +107,7 @@ fn iterate(d: &mut [f64], e: &[f64]) -> bool {
         (found[last - 1], found[last]) = (b.shift + large, b.shift + small);
     }
     d.iter_mut().zip(found).for_each(|(d, x)| *d = x.sqrt());
-    true
+    Ok(true)
 }
 
 /// A row of a step.

@@ -11,6 +11,7 @@
 //! orthogonal to working precision, however close roots are.
 
 use super::rows::{Group, LANES, Task, at};
+use crate::memory::{Fallible, filled};
 use crate::simd::{Level, widest};
 use crate::vector::V;
 
@@ -211,9 +212,9 @@ impl Secular<'_> {
 
     /// The magnitudes of the `z` whose roots those are that have these distances from the poles, row by row (`step` apart);
     /// but for a common factor.
-    pub(super) fn exact(&self, gaps: &[f64], step: usize) -> Vec<f64> {
+    pub(super) fn exact(&self, gaps: &[f64], step: usize) -> Fallible<Vec<f64>> {
         let n = self.poles.len();
-        let mut squares = vec![1.0; n];
+        let mut squares = filled(1.0, n)?;
         widest(
             #[inline(always)]
             || {
@@ -227,6 +228,6 @@ impl Secular<'_> {
                 squares.iter_mut().for_each(|x| *x = x.abs().sqrt());
             },
         );
-        squares
+        Ok(squares)
     }
 }

@@ -10,6 +10,7 @@ use super::quotients;
 use super::rows::padded;
 use super::scaled;
 use crate::gemm::{Lines, Onto, Strided, update};
+use crate::memory::{Fallible, copied, zeros};
 use crate::simd::Level;
 
 /// As [`super::svd`], of finite numbers, signs being any; `false`: no convergence.
@@ -19,40 +20,40 @@ pub(in crate::linalg) fn svd(
     vectors: Option<(&mut [f64], &mut [f64])>,
     a: &[f64],
     shape: Shape,
-) -> bool {
+) -> Fallible<bool> {
     let Shape { m, n, p, q } = shape;
-    let (near, by) = scaled(a);
+    let (near, by) = scaled(a)?;
     let a = &*near;
     let done = match vectors {
-        None if m == n => square(level, s, None, a, n),
+        None if m == n => square(level, s, None, a, n)?,
         None => {
-            let turned = if m < n { transposed(level, a, m, n) } else { Vec::new() };
-            tall(level, s, None, if m < n { &turned } else { a }, [m.max(n), m.min(n)])
+            let turned = if m < n { transposed(level, a, m, n)? } else { Vec::new() };
+            tall(level, s, None, if m < n { &turned } else { a }, [m.max(n), m.min(n)])?
         }
         Some((u, v)) => {
-            let mut right = vec![0.0; v.len()];
+            let mut right = zeros::<f64>(v.len())?;
             let done = if m == n {
-                square(level, s, Some((u, &mut right)), a, n)
+                square(level, s, Some((u, &mut right)), a, n)?
             } else if m > n {
-                tall(level, s, Some((u, &mut right, p)), a, [m, n])
+                tall(level, s, Some((u, &mut right, p)), a, [m, n])?
             } else {
-                tall(level, s, Some((&mut right, u, q)), &transposed(level, a, m, n), [n, m])
+                tall(level, s, Some((&mut right, u, q)), &transposed(level, a, m, n)?, [n, m])?
             };
-            v.copy_from_slice(&transposed(level, &right, n, q));
+            v.copy_from_slice(&transposed(level, &right, n, q)?);
             done
         }
     };
     s.iter_mut().for_each(|s| *s /= by);
-    done
+    Ok(done)
 }
 
 /// The transpose of an m×n matrix.
-fn transposed(level: Level, a: &[f64], m: usize, n: usize) -> Vec<f64> {
-    let mut x = vec![0.0; m * n];
+fn transposed(level: Level, a: &[f64], m: usize, n: usize) -> Fallible<Vec<f64>> {
+    let mut x = zeros::<f64>(m * n)?;
     let lines = Lines { from: a.as_ptr(), lane: n as isize, step: 1, count: m, depth: n };
     // SAFETY: both have so many elements.
     unsafe { by_rows(level, x.as_mut_ptr(), m, lines) };
-    x
+    Ok(x)
 }
 
 /// Of more rows (m) than columns (n): left vectors are m×p, right ones n×n.
@@ -62,36 +63,42 @@ fn tall(
     vectors: Option<(&mut [f64], &mut [f64], usize)>,
     a: &[f64],
     [m, n]: [usize; 2],
-) -> bool {
+) -> Fallible<bool> {
     let p = vectors.as_ref().map_or(n, |v| v.2);
-    let mut r = vec![0.0; p * n];
+    let mut r = zeros::<f64>(p * n)?;
     let Some((u, v, _)) = vectors else {
-        qr::qr(level, None, &mut r, a, m, n, p);
+        qr::qr(level, None, &mut r, a, m, n, p)?;
         return square(level, s, None, &r, n);
     };
-    qr::qr(level, Some(&mut *u), &mut r, a, m, n, p);
-    let mut own = vec![0.0; n * n];
-    let done = square(level, s, Some((&mut own, v)), &r[..n * n], n);
-    let q = u.to_vec();
+    qr::qr(level, Some(&mut *u), &mut r, a, m, n, p)?;
+    let mut own = zeros::<f64>(n * n)?;
+    let done = square(level, s, Some((&mut own, v)), &r[..n * n], n)?;
+    let q = copied(u)?;
     let rows = |x: &[f64], step: usize| Strided { at: x.as_ptr(), row: step as isize, col: 1 };
     let to = Strided { at: u.as_mut_ptr(), row: p as isize, col: 1 };
     // SAFETY: the first n columns of m rows exist in both.
-    unsafe { update(level, [m, n, n], Onto::Set, to, rows(&q, p), rows(&own, n)) };
-    done
+    unsafe { update(level, [m, n, n], Onto::Set, to, rows(&q, p), rows(&own, n))? };
+    Ok(done)
 }
 
 /// Of a square matrix: vectors are columns.
-fn square(level: Level, s: &mut [f64], vectors: Option<(&mut [f64], &mut [f64])>, a: &[f64], n: usize) -> bool {
+fn square(
+    level: Level,
+    s: &mut [f64],
+    vectors: Option<(&mut [f64], &mut [f64])>,
+    a: &[f64],
+    n: usize,
+) -> Fallible<bool> {
     let step = padded(n);
-    let mut rows = vec![0.0; (n + 1) * step];
+    let mut rows = zeros::<f64>((n + 1) * step)?;
     rows.chunks_exact_mut(step).zip(a.chunks_exact(n)).for_each(|(to, from)| to[..n].copy_from_slice(from));
-    let mut b = Bidiagonal::of(level, &mut rows, n, vectors.is_some());
+    let mut b = Bidiagonal::of(level, &mut rows, n, vectors.is_some())?;
     drop(rows);
     // B is lower bidiagonal: its transpose is solved.
     let done = match vectors {
-        None => quotients::values(&mut b.d, &b.e) || chase::diagonalise(level, &mut b.d, &mut b.e, None),
+        None => quotients::values(&mut b.d, &b.e)? || chase::diagonalise(level, &mut b.d, &mut b.e, None)?,
         Some((u, v)) => {
-            let Some(own) = conquer(level, &mut b.d, &mut b.e) else { return false };
+            let Some(own) = conquer(level, &mut b.d, &mut b.e)? else { return Ok(false) };
             for (to, from) in [(&mut *u, &own.right), (&mut *v, &own.left)] {
                 // From the last row on.
                 let from = from[(n - 1) * step..].as_ptr();
@@ -99,12 +106,12 @@ fn square(level: Level, s: &mut [f64], vectors: Option<(&mut [f64], &mut [f64])>
                 // SAFETY: n rows of n elements exist in both.
                 unsafe { by_rows(level, to.as_mut_ptr(), n, lines) };
             }
-            b.apply_left(level, u, n);
-            b.apply_right(level, v, n);
+            b.apply_left(level, u, n)?;
+            b.apply_right(level, v, n)?;
             true
         }
     };
-    b.d.sort_by(|x, y| y.total_cmp(x));
+    b.d.sort_unstable_by(|x, y| y.total_cmp(x));
     s.copy_from_slice(&b.d);
-    done
+    Ok(done)
 }

@@ -8,33 +8,40 @@ use super::tridiagonal::Tridiagonal;
 use crate::gemm::Lines;
 use crate::linalg::panels::by_rows;
 use crate::linalg::tiled;
+use crate::memory::{Fallible, zeros};
 use crate::simd::Level;
 
 /// As [`super::eigh`], of finite numbers, signs being any. `false`: no convergence.
-pub(in crate::linalg) fn eigh(level: Level, w: &mut [f64], v: Option<&mut [f64]>, a: &[f64], n: usize) -> bool {
+pub(in crate::linalg) fn eigh(
+    level: Level,
+    w: &mut [f64],
+    v: Option<&mut [f64]>,
+    a: &[f64],
+    n: usize,
+) -> Fallible<bool> {
     let step = padded(n);
-    let mut h = vec![0.0; (n + 1) * step];
+    let mut h = zeros::<f64>((n + 1) * step)?;
     let by = scale(a);
     tiled(n, n, |i, j| {
         if i <= j {
             h[i * step + j] = 0.5 * (by * a[i * n + j] + by * a[j * n + i]);
         }
     });
-    let mut t = Tridiagonal::of(level, &mut h, n);
+    let mut t = Tridiagonal::of(level, &mut h, n)?;
     let done = match v {
-        None => diagonalise(level, &mut t.d, &mut t.e, None),
-        Some(v) => vectors(level, &mut t, v, n),
+        None => diagonalise(level, &mut t.d, &mut t.e, None)?,
+        Some(v) => vectors(level, &mut t, v, n)?,
     };
-    t.d.sort_by(f64::total_cmp);
+    t.d.sort_unstable_by(f64::total_cmp);
     w.iter_mut().zip(&t.d).for_each(|(w, d)| *w = d / by);
-    done
+    Ok(done)
 }
 
-fn vectors(level: Level, t: &mut Tridiagonal, v: &mut [f64], n: usize) -> bool {
-    let Some(rows) = conquer(level, &mut t.d, &mut t.e) else { return false };
+fn vectors(level: Level, t: &mut Tridiagonal, v: &mut [f64], n: usize) -> Fallible<bool> {
+    let Some(rows) = conquer(level, &mut t.d, &mut t.e)? else { return Ok(false) };
     let lines = Lines { from: rows.as_ptr(), lane: padded(n) as isize, step: 1, count: n, depth: n };
     // SAFETY: n rows of n elements exist in both.
     unsafe { by_rows(level, v.as_mut_ptr(), n, lines) };
-    t.apply(level, v, n);
-    true
+    t.apply(level, v, n)?;
+    Ok(true)
 }

@@ -11,6 +11,7 @@
 use super::super::qr::{Panel, reflection};
 use super::rows::{Task, at, combine, dots, padded, parts, symmetric};
 use crate::gemm::{Onto, Strided, update};
+use crate::memory::{Fallible, push, zeros};
 use crate::parallel::chunks;
 use crate::simd::Level;
 use crate::vector::V;
@@ -32,28 +33,28 @@ pub(super) struct Tridiagonal {
 impl Tridiagonal {
     /// Of the symmetric matrix whose triangle on and above the diagonal is in `a`: `n` rows [`padded`]
     /// with zeros, and one more.
-    pub(super) fn of(level: Level, a: &mut [f64], n: usize) -> Tridiagonal {
-        let mut t = Tridiagonal { d: vec![0.0; n], e: vec![0.0; n], panels: Vec::new() };
+    pub(super) fn of(level: Level, a: &mut [f64], n: usize) -> Fallible<Tridiagonal> {
+        let mut t = Tridiagonal { d: zeros(n)?, e: zeros(n)?, panels: Vec::new() };
         for first in (0..n.saturating_sub(2)).step_by(PANEL) {
             let size = PANEL.min(n - 2 - first);
-            t.panel(level, a, first, size);
+            t.panel(level, a, first, size)?;
         }
         let step = padded(n);
         for i in n.saturating_sub(2)..n {
             t.d[i] = a[i * step + i];
             t.e[i] = if i + 1 < n { a[i * step + i + 1] } else { 0.0 };
         }
-        t
+        Ok(t)
     }
 
-    fn panel(&mut self, level: Level, a: &mut [f64], first: usize, size: usize) {
+    fn panel(&mut self, level: Level, a: &mut [f64], first: usize, size: usize) -> Fallible {
         let n = self.d.len();
         let (step, rows) = (padded(n), n - first - 1);
         // V, W, V: vectors begin at row `first + 1`.
         let apart = padded(rows);
-        let mut vwv = vec![0.0; 3 * size * apart];
-        let mut taus = vec![0.0; size];
-        let mut room = vec![0.0; parts(rows) * apart];
+        let mut vwv = zeros::<f64>(3 * size * apart)?;
+        let mut taus = zeros::<f64>(size)?;
+        let mut room = zeros::<f64>(parts(rows) * apart)?;
         let (v, w) = vwv[..2 * size * apart].split_at_mut(size * apart);
         for k in 0..size {
             let i = first + k;
@@ -74,17 +75,18 @@ impl Tridiagonal {
         let at = |row: usize| Strided { at: vwv[row * apart + size - 1..].as_ptr(), row: apart as isize, col: 1 };
         let square = Strided { at: a[end * (step + 1)..].as_mut_ptr(), row: step as isize, col: 1 };
         // SAFETY: so many rows and columns are below and right of the panel, and the vectors are as long.
-        unsafe { update(level, [rest, 2 * size, rest], Onto::MinusUpper, square, at(0).transposed(), at(size)) };
+        unsafe { update(level, [rest, 2 * size, rest], Onto::MinusUpper, square, at(0).transposed(), at(size))? };
         vwv.truncate(size * apart);
-        self.panels.push(Panel::of(level, vwv, apart, rows, &taus));
+        push(&mut self.panels, Panel::of(level, vwv, apart, rows, &taus)?)
     }
 
     /// `Q X` in place of `X`: n rows of `columns` elements.
-    pub(super) fn apply(&self, level: Level, x: &mut [f64], columns: usize) {
+    pub(super) fn apply(&self, level: Level, x: &mut [f64], columns: usize) -> Fallible {
         let mut room = Vec::new();
         for (p, panel) in self.panels.iter().enumerate().rev() {
-            panel.apply(level, false, &mut x[(p * PANEL + 1) * columns..], columns, columns, &mut room);
+            panel.apply(level, false, &mut x[(p * PANEL + 1) * columns..], columns, columns, &mut room)?;
         }
+        Ok(())
     }
 }
 

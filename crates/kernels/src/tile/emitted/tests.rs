@@ -73,7 +73,17 @@ fn random_body<T: Number>(random: &mut Random, steps: usize, functions: bool, le
     // Whose bits are the same in both engines; those of a NaN that was computed are not.
     let given = numbers.clone();
     let cheap = [Unary::Neg, Unary::Abs, Unary::Floor, Unary::Sqrt, Unary::Square, Unary::Sign];
-    let plain = [Binary::Add, Binary::Sub, Binary::Mul, Binary::Div, Binary::Max, Binary::Min, Binary::MulStrongZero];
+    let plain = [
+        Binary::Add,
+        Binary::Sub,
+        Binary::Mul,
+        Binary::Div,
+        Binary::Max,
+        Binary::Min,
+        Binary::MulStrongZero,
+        Binary::DivStrongZero,
+        Binary::AddError,
+    ];
     for _ in 0..steps {
         let pick = |of: &[Value], random: &mut Random| {
             // Late values more often, so that chains are long.

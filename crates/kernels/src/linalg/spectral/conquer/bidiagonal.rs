@@ -13,6 +13,7 @@ use super::super::chase::diagonalise;
 use super::super::rows::{LANES, Rotation, Rows, padded};
 use super::super::secular::{Root, Secular};
 use super::{Basis, Half, Item, LEAF, Room, ascending, coefficients, deflate, floor};
+use crate::memory::{Fallible, collected, copied, reserve, zeros};
 use crate::simd::Level;
 
 /// Vectors as rows, [`padded`] apart.
@@ -23,12 +24,12 @@ pub(in super::super) struct Vectors {
 
 /// Singular values in `d`, ascending, and vectors, of the upper bidiagonal matrix with this diagonal and `e` beside it,
 /// which is spoilt. `None`: no convergence.
-pub(in super::super) fn conquer(level: Level, d: &mut [f64], e: &mut [f64]) -> Option<Vectors> {
+pub(in super::super) fn conquer(level: Level, d: &mut [f64], e: &mut [f64]) -> Fallible<Option<Vectors>> {
     let n = d.len();
     let floor = floor(d, e);
-    let mut work = Work { room: Room::new(level), u: Basis::new(n, n), v: Basis::new(n, n), floor };
-    work.solve(d, e, 0, false)?;
-    Some(Vectors { left: work.u.rows, right: work.v.rows })
+    let mut work = Work { room: Room::new(level), u: Basis::new(n, n)?, v: Basis::new(n, n)?, floor };
+    let done = work.solve(d, e, 0, false)?;
+    Ok(done.then_some(Vectors { left: work.u.rows, right: work.v.rows }))
 }
 
 struct Work {
@@ -41,24 +42,26 @@ struct Work {
 impl Work {
     /// Solves the part that begins at row `first`; with `more`, its last row has an element in one more column. Values
     /// ascend.
-    fn solve(&mut self, d: &mut [f64], e: &mut [f64], first: usize, more: bool) -> Option<()> {
+    fn solve(&mut self, d: &mut [f64], e: &mut [f64], first: usize, more: bool) -> Fallible<bool> {
         let n = d.len();
         if n <= LEAF {
             return self.leaf(d, e, first, more);
         }
         let middle = n / 2;
         let (alpha, beta) = (d[middle], e[middle]);
-        self.solve(&mut d[..middle], &mut e[..middle], first, true)?;
-        self.solve(&mut d[middle + 1..], &mut e[middle + 1..], first + middle + 1, more)?;
-        self.merge(d, first, middle, more, [alpha, beta]);
-        Some(())
+        let done = self.solve(&mut d[..middle], &mut e[..middle], first, true)?
+            && self.solve(&mut d[middle + 1..], &mut e[middle + 1..], first + middle + 1, more)?;
+        if done {
+            self.merge(d, first, middle, more, [alpha, beta])?;
+        }
+        Ok(done)
     }
 
-    fn leaf(&mut self, d: &mut [f64], e: &mut [f64], first: usize, more: bool) -> Option<()> {
+    fn leaf(&mut self, d: &mut [f64], e: &mut [f64], first: usize, more: bool) -> Fallible<bool> {
         let n = d.len();
         let columns = n + usize::from(more);
         let step = columns.next_multiple_of(LANES);
-        let (mut u, mut v) = (vec![0.0; n * step], vec![0.0; columns * step]);
+        let (mut u, mut v) = (zeros::<f64>(n * step)?, zeros::<f64>(columns * step)?);
         (0..n).for_each(|i| u[i * step + i] = 1.0);
         (0..columns).for_each(|i| v[i * step + i] = 1.0);
         if more {
@@ -78,9 +81,11 @@ impl Work {
             }
         }
         let rows = |data| Rows { data, step, width: step };
-        diagonalise(self.room.level, d, e, Some([rows(&mut u), rows(&mut v[..n * step])])).then_some(())?;
-        let values = d.to_vec();
-        for (to, from) in ascending(&values).into_iter().enumerate() {
+        if !diagonalise(self.room.level, d, e, Some([rows(&mut u), rows(&mut v[..n * step])]))? {
+            return Ok(false);
+        }
+        let values = copied(d)?;
+        for (to, from) in ascending(&values)?.into_iter().enumerate() {
             d[to] = values[from];
             self.u.row_mut(first + to, first, n).copy_from_slice(&u[from * step..][..n]);
             self.v.row_mut(first + to, first, columns).copy_from_slice(&v[from * step..][..columns]);
@@ -88,11 +93,11 @@ impl Work {
         if more {
             self.v.row_mut(first + n, first, columns).copy_from_slice(&v[n * step..][..columns]);
         }
-        Some(())
+        Ok(true)
     }
 
     /// Joins both halves of the part that begins at `first`, and the row between them.
-    fn merge(&mut self, d: &mut [f64], first: usize, middle: usize, more: bool, [alpha, beta]: [f64; 2]) {
+    fn merge(&mut self, d: &mut [f64], first: usize, middle: usize, more: bool, [alpha, beta]: [f64; 2]) -> Fallible {
         let n = d.len();
         let widths = [middle + 1, n - middle - 1 + usize::from(more)];
         let width = widths[0] + widths[1];
@@ -104,13 +109,11 @@ impl Work {
             true => alpha * v.row(first + i, own, 1)[0],
             false => beta * v.row(first + i, own + 1, 1)[0],
         };
-        let mut items: Vec<Item> = (0..n)
-            .map(|i| {
-                let half = if i <= middle { Half::Left } else { Half::Right };
-                let pole = if i == middle { 0.0 } else { d[i] };
-                Item { pole, z: z(v, i), row: first + i, half }
-            })
-            .collect();
+        let mut items = collected((0..n).map(|i| {
+            let half = if i <= middle { Half::Left } else { Half::Right };
+            let pole = if i == middle { 0.0 } else { d[i] };
+            Item { pole, z: z(v, i), row: first + i, half }
+        }))?;
         if more {
             // One combination of both rows has the element of `z`, the other vanishes.
             let other = z(v, n);
@@ -137,23 +140,24 @@ impl Work {
         let what = deflate(items, 1.0, least, true, |p, i, c, s| {
             u.rotate(p, i, c, s, first, n);
             v.rotate(p, i, c, s, first, width);
-        });
-        let mut weights = vec![0.0; padded(what.poles.len())];
+        })?;
+        let mut weights = zeros::<f64>(padded(what.poles.len()))?;
         weights.iter_mut().zip(&what.z).for_each(|(w, z)| *w = z * z);
         let poles = &what.poles;
         let secular = Secular { poles, squared: true, weights: &weights, inverse: 1.0 };
-        let (roots, z) = self.room.roots(&secular, &what.z);
+        let (roots, z) = self.room.roots(&secular, &what.z)?;
         let value = |&Root { pole, distance }: &Root| {
             let p = poles[pole];
             p + distance / (p + p.mul_add(p, distance).sqrt())
         };
-        let mut values: Vec<f64> = roots.iter().map(value).collect();
+        let mut values = collected(roots.iter().map(value))?;
+        reserve(&mut values, what.done.len())?;
         values.extend(what.done.iter().map(|done| done.0));
-        let order = ascending(&values);
+        let order = ascending(&values)?;
         d.iter_mut().zip(&order).for_each(|(d, &from)| *d = values[from]);
-        let by = coefficients(&self.room.gaps, &what.rows, |k, gap| z[k] / gap);
-        self.v.assemble(&mut self.room, &by, &what, &order, first, widths);
-        let by = coefficients(&self.room.gaps, &what.rows, |k, gap| if k == 0 { -1.0 } else { poles[k] * z[k] / gap });
-        self.u.assemble(&mut self.room, &by, &what, &order, first, [middle + 1, n - middle - 1]);
+        let by = coefficients(&self.room.gaps, &what.rows, |k, gap| z[k] / gap)?;
+        self.v.assemble(&mut self.room, &by, &what, &order, first, widths)?;
+        let by = coefficients(&self.room.gaps, &what.rows, |k, gap| if k == 0 { -1.0 } else { poles[k] * z[k] / gap })?;
+        self.u.assemble(&mut self.room, &by, &what, &order, first, [middle + 1, n - middle - 1])
     }
 }

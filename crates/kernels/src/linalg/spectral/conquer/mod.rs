@@ -13,6 +13,7 @@ pub(super) mod tridiagonal;
 use super::rows::padded;
 use super::secular::{Root, Secular};
 use crate::gemm::{Onto, Strided, update};
+use crate::memory::{Fallible, collected, filled, grow, push, zeros};
 use crate::parallel::{Shared, parallel};
 use crate::simd::{Level, widest};
 
@@ -60,17 +61,18 @@ struct Deflated {
 /// Takes out what is solved but for `least`: elements of `z` times `weight`, or elements beside the diagonal. Rotations
 /// `[p; i] -> [c p - s i; s p + c i]` are told, but where the first pole is `fixed` it takes part in none.
 fn deflate(
-    mut items: Vec<Item>,
+    items: Vec<Item>,
     weight: f64,
     least: f64,
     fixed: bool,
     mut rotate: impl FnMut(usize, usize, f64, f64),
-) -> Deflated {
-    items.sort_by(|x, y| x.pole.total_cmp(&y.pole));
+) -> Fallible<Deflated> {
+    let order = ascending(&collected(items.iter().map(|item| item.pole))?)?;
     let (mut kept, mut done): (Vec<Item>, Vec<(f64, usize)>) = (Vec::new(), Vec::new());
-    for mut item in items {
+    for k in order {
+        let mut item = items[k];
         if weight * item.z.abs() <= least {
-            done.push((item.pole, item.row));
+            push(&mut done, (item.pole, item.row))?;
             continue;
         }
         if let Some(&last) = kept.last().filter(|_| !fixed || kept.len() > 1) {
@@ -79,28 +81,28 @@ fn deflate(
             let (c, s) = (item.z / length, last.z / length);
             if ((item.pole - last.pole) * c * s).abs() <= least {
                 rotate(last.row, item.row, c, s);
-                done.push((last.pole * c * c + item.pole * s * s, last.row));
+                push(&mut done, (last.pole * c * c + item.pole * s * s, last.row))?;
                 item.pole = last.pole * s * s + item.pole * c * c;
                 item.z = length;
                 item.half = if last.half == item.half { item.half } else { Half::Both };
                 kept.pop();
             }
         }
-        kept.push(item);
+        push(&mut kept, item)?;
     }
     let count = |half: Half| kept.iter().filter(|item| item.half == half).count();
     let (only_left, both) = (count(Half::Left), count(Half::Both));
     let halves = [Half::Left, Half::Both, Half::Right].into_iter();
     let kept = &kept;
     let places = halves.flat_map(|half| (0..kept.len()).filter(move |&k| kept[k].half == half));
-    Deflated {
-        poles: kept.iter().map(|item| item.pole).collect(),
-        z: kept.iter().map(|item| item.z).collect(),
-        rows: places.map(|k| (kept[k].row, k)).collect(),
+    Ok(Deflated {
+        poles: collected(kept.iter().map(|item| item.pole))?,
+        z: collected(kept.iter().map(|item| item.z))?,
+        rows: collected(places.map(|k| (kept[k].row, k)))?,
         left: only_left + both,
         only_left,
         done,
-    }
+    })
 }
 
 /// Vectors in rows that are `step` apart.
@@ -110,9 +112,9 @@ struct Basis {
 }
 
 impl Basis {
-    fn new(rows: usize, columns: usize) -> Basis {
+    fn new(rows: usize, columns: usize) -> Fallible<Basis> {
         let step = padded(columns);
-        Basis { rows: vec![0.0; rows * step], step }
+        Ok(Basis { rows: zeros(rows * step)?, step })
     }
 
     /// `width` elements of a row.
@@ -143,12 +145,12 @@ impl Basis {
         order: &[usize],
         first: usize,
         [left, right]: [usize; 2],
-    ) {
+    ) -> Fallible {
         let (count, width, n) = (what.poles.len(), left + right, order.len());
         let (lefts, rights) = (what.left * left, (count - what.only_left) * right);
         let Room { level, halves, made, .. } = room;
-        halves.resize(halves.len().max(lefts + rights), 0.0);
-        made.resize(made.len().max(n * width), 0.0);
+        grow(halves, lefts + rights, 0.0)?;
+        grow(made, n * width, 0.0)?;
         let (top, bottom) = halves.split_at_mut(lefts);
         for (to, &(row, _)) in top.chunks_exact_mut(left).zip(&what.rows) {
             to.copy_from_slice(self.row(row, first, left));
@@ -166,9 +168,9 @@ impl Basis {
         let of = |x: &[f64], width: usize| Strided { at: x.as_ptr(), row: width as isize, col: 1 };
         // SAFETY: so many coefficients and rows exist, and there is room for the products.
         unsafe {
-            update(*level, [count, what.left, left], Onto::Set, to, by(0), of(top, left));
+            update(*level, [count, what.left, left], Onto::Set, to, by(0), of(top, left))?;
             let rest = count - what.only_left;
-            update(*level, [count, rest, right], Onto::Set, beside, by(what.only_left), of(bottom, right));
+            update(*level, [count, rest, right], Onto::Set, beside, by(what.only_left), of(bottom, right))?;
         }
         for (place, &(_, row)) in what.done.iter().enumerate() {
             made[(count + place) * width..][..width].copy_from_slice(self.row(row, first, width));
@@ -176,6 +178,7 @@ impl Basis {
         for (to, &from) in order.iter().enumerate() {
             self.row_mut(first + to, first, width).copy_from_slice(&made[from * width..][..width]);
         }
+        Ok(())
     }
 }
 
@@ -193,11 +196,11 @@ impl Room {
     }
 
     /// All roots, and the `z` that belong to them. Distances of the poles from them become rows of the gaps, [`padded`].
-    fn roots(&mut self, secular: &Secular<'_>, z: &[f64]) -> (Vec<Root>, Vec<f64>) {
+    fn roots(&mut self, secular: &Secular<'_>, z: &[f64]) -> Fallible<(Vec<Root>, Vec<f64>)> {
         let (level, count) = (self.level, secular.poles.len());
         let step = padded(count);
-        self.gaps.resize(self.gaps.len().max(count * step), 0.0);
-        let mut roots = vec![Root { pole: 0, distance: 0.0 }; count];
+        grow(&mut self.gaps, count * step, 0.0)?;
+        let mut roots = filled(Root { pole: 0, distance: 0.0 }, count)?;
         let (to, out) = (Shared(self.gaps.as_mut_ptr()), Shared(roots.as_mut_ptr()));
         // Some five evaluations of a nanosecond a term.
         parallel(count.div_ceil(ROOTS), 5 * (count * count) as u64, |part| {
@@ -209,16 +212,16 @@ impl Room {
                 }
             }
         });
-        let mut exact = secular.exact(&self.gaps[..count * step], step);
+        let mut exact = secular.exact(&self.gaps[..count * step], step)?;
         exact.iter_mut().zip(z).for_each(|(x, &z)| *x = x.copysign(z));
-        (roots, exact)
+        Ok((roots, exact))
     }
 }
 
 /// The rows of distances as components of unit vectors, in the order of `rows`: `component(k, distance)` of pole `k`.
-fn coefficients(gaps: &[f64], rows: &[(usize, usize)], component: impl Fn(usize, f64) -> f64) -> Vec<f64> {
+fn coefficients(gaps: &[f64], rows: &[(usize, usize)], component: impl Fn(usize, f64) -> f64) -> Fallible<Vec<f64>> {
     let (count, step) = (rows.len(), padded(rows.len()));
-    let (mut made, mut all) = (vec![0.0; step], vec![0.0; count * step]);
+    let (mut made, mut all) = (zeros::<f64>(step)?, zeros::<f64>(count * step)?);
     widest(
         #[inline(always)]
         || {
@@ -231,7 +234,7 @@ fn coefficients(gaps: &[f64], rows: &[(usize, usize)], component: impl Fn(usize,
             }
         },
     );
-    all
+    Ok(all)
 }
 
 /// Of a vector that is followed by zeros up to a multiple of eight.
@@ -247,8 +250,9 @@ fn length(x: &[f64]) -> f64 {
 }
 
 /// The places of values from the least to the largest.
-fn ascending(values: &[f64]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&i, &j| values[i].total_cmp(&values[j]));
-    order
+fn ascending(values: &[f64]) -> Fallible<Vec<usize>> {
+    let mut order: Vec<usize> = collected(0..values.len())?;
+    // By place among equals, as a stable sort needs memory of its own.
+    order.sort_unstable_by(|&i, &j| values[i].total_cmp(&values[j]).then(i.cmp(&j)));
+    Ok(order)
 }

@@ -9,16 +9,16 @@ use super::super::iteration::diagonalise;
 use super::super::rows::{LANES, Rows, padded};
 use super::super::secular::Secular;
 use super::{Basis, Half, Item, LEAF, Room, ascending, coefficients, deflate, floor};
+use crate::memory::{Fallible, collected, copied, reserve, zeros};
 use crate::simd::Level;
 use std::f64::consts::FRAC_1_SQRT_2;
 
 /// Eigenvalues in `d`, ascending, and eigenvectors: rows [`padded`] apart. `e` is spoilt. `None`: no convergence.
-pub(in super::super) fn conquer(level: Level, d: &mut [f64], e: &mut [f64]) -> Option<Vec<f64>> {
+pub(in super::super) fn conquer(level: Level, d: &mut [f64], e: &mut [f64]) -> Fallible<Option<Vec<f64>>> {
     let n = d.len();
     let floor = floor(d, e);
-    let mut work = Work { room: Room::new(level), basis: Basis::new(n, n), floor };
-    work.solve(d, e, 0)?;
-    Some(work.basis.rows)
+    let mut work = Work { room: Room::new(level), basis: Basis::new(n, n)?, floor };
+    Ok(work.solve(d, e, 0)?.then_some(work.basis.rows))
 }
 
 struct Work {
@@ -29,7 +29,7 @@ struct Work {
 
 impl Work {
     /// Solves the part of the matrix that begins at row `first`.
-    fn solve(&mut self, d: &mut [f64], e: &mut [f64], first: usize) -> Option<()> {
+    fn solve(&mut self, d: &mut [f64], e: &mut [f64], first: usize) -> Fallible<bool> {
         let n = d.len();
         if n <= LEAF {
             return self.leaf(d, e, first);
@@ -38,51 +38,54 @@ impl Work {
         let beside = e[middle - 1];
         d[middle - 1] -= beside.abs();
         d[middle] -= beside.abs();
-        self.solve(&mut d[..middle], &mut e[..middle], first)?;
-        self.solve(&mut d[middle..], &mut e[middle..], first + middle)?;
-        self.merge(d, first, middle, beside);
-        Some(())
+        let done = self.solve(&mut d[..middle], &mut e[..middle], first)?
+            && self.solve(&mut d[middle..], &mut e[middle..], first + middle)?;
+        if done {
+            self.merge(d, first, middle, beside)?;
+        }
+        Ok(done)
     }
 
-    fn leaf(&mut self, d: &mut [f64], e: &mut [f64], first: usize) -> Option<()> {
+    fn leaf(&mut self, d: &mut [f64], e: &mut [f64], first: usize) -> Fallible<bool> {
         let n = d.len();
         let step = n.next_multiple_of(LANES);
-        let mut rows = vec![0.0; n * step];
+        let mut rows = zeros::<f64>(n * step)?;
         (0..n).for_each(|i| rows[i * step + i] = 1.0);
-        diagonalise(self.room.level, d, e, Some(Rows { data: &mut rows, step, width: step })).then_some(())?;
-        let values = d.to_vec();
-        for (to, from) in ascending(&values).into_iter().enumerate() {
+        if !diagonalise(self.room.level, d, e, Some(Rows { data: &mut rows, step, width: step }))? {
+            return Ok(false);
+        }
+        let values = copied(d)?;
+        for (to, from) in ascending(&values)?.into_iter().enumerate() {
             d[to] = values[from];
             self.basis.row_mut(first + to, first, n).copy_from_slice(&rows[from * step..][..n]);
         }
-        Some(())
+        Ok(true)
     }
 
     /// Joins both halves of the part that begins at `first`: `beside` is the element between them.
-    fn merge(&mut self, d: &mut [f64], first: usize, middle: usize, beside: f64) {
+    fn merge(&mut self, d: &mut [f64], first: usize, middle: usize, beside: f64) -> Fallible {
         let (n, basis) = (d.len(), &mut self.basis);
-        let items: Vec<Item> = (0..n)
-            .map(|i| {
-                let (half, sign) = if i < middle { (Half::Left, 1.0) } else { (Half::Right, 1f64.copysign(beside)) };
-                let column = first + if i < middle { middle - 1 } else { middle };
-                // Of length √2, which the weight makes up for.
-                let z = FRAC_1_SQRT_2 * sign * basis.row(first + i, column, 1)[0];
-                Item { pole: d[i], z, row: first + i, half }
-            })
-            .collect();
+        let items = collected((0..n).map(|i| {
+            let (half, sign) = if i < middle { (Half::Left, 1.0) } else { (Half::Right, 1f64.copysign(beside)) };
+            let column = first + if i < middle { middle - 1 } else { middle };
+            // Of length √2, which the weight makes up for.
+            let z = FRAC_1_SQRT_2 * sign * basis.row(first + i, column, 1)[0];
+            Item { pole: d[i], z, row: first + i, half }
+        }))?;
         let weight = 2.0 * beside.abs();
         let most = items.iter().fold(0.0, |most: f64, x| most.max(x.pole.abs()).max(weight * x.z.abs()));
         let least = self.floor.max(8.0 * f64::EPSILON * most);
-        let what = deflate(items, weight, least, false, |p, i, c, s| basis.rotate(p, i, c, s, first, n));
-        let mut weights = vec![0.0; padded(what.poles.len())];
+        let what = deflate(items, weight, least, false, |p, i, c, s| basis.rotate(p, i, c, s, first, n))?;
+        let mut weights = zeros::<f64>(padded(what.poles.len()))?;
         weights.iter_mut().zip(&what.z).for_each(|(w, z)| *w = z * z);
         let secular = Secular { poles: &what.poles, squared: false, weights: &weights, inverse: weight.recip() };
-        let (roots, z) = self.room.roots(&secular, &what.z);
-        let mut values: Vec<f64> = roots.iter().map(|root| what.poles[root.pole] + root.distance).collect();
+        let (roots, z) = self.room.roots(&secular, &what.z)?;
+        let mut values = collected(roots.iter().map(|root| what.poles[root.pole] + root.distance))?;
+        reserve(&mut values, what.done.len())?;
         values.extend(what.done.iter().map(|done| done.0));
-        let order = ascending(&values);
+        let order = ascending(&values)?;
         d.iter_mut().zip(&order).for_each(|(d, &from)| *d = values[from]);
-        let by = coefficients(&self.room.gaps, &what.rows, |k, gap| z[k] / gap);
-        self.basis.assemble(&mut self.room, &by, &what, &order, first, [middle, n - middle]);
+        let by = coefficients(&self.room.gaps, &what.rows, |k, gap| z[k] / gap)?;
+        self.basis.assemble(&mut self.room, &by, &what, &order, first, [middle, n - middle])
     }
 }

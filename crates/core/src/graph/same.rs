@@ -1,0 +1,81 @@
+//! Functions by structure: whether two were written by the same steps, and a hash that says when they may be.
+
+use super::Function;
+use crate::array::Array;
+use crate::attr::Attr;
+use crate::ops::Op;
+use rustc_hash::FxHasher;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+impl Function {
+    /// Equal for functions that are [the same](Function::same).
+    pub fn fingerprint(&self) -> u64 {
+        let mut h = FxHasher::default();
+        self.hash_into(&mut h);
+        h.finish()
+    }
+
+    fn hash_into(&self, h: &mut FxHasher) {
+        (&self.params, &self.results, &self.pool, &self.types, &self.names).hash(h);
+        for e in &self.eqns {
+            e.op.name().hash(h);
+            e.op.plain().hash(h);
+            // Bodies tell loops over one shape apart.
+            e.op.regions().iter().for_each(|f| f.hash_into(h));
+        }
+    }
+
+    /// Whether both have the same parameters, equations at the same places of programs, and results: names, types,
+    /// attributes and bodies included. Operations of other crates are the same if they are one object.
+    pub fn same(&self, other: &Function) -> bool {
+        let eqns = || self.eqns.iter().zip(&other.eqns);
+        self.name == other.name
+            && self.params == other.params
+            && self.results == other.results
+            && self.pool == other.pool
+            && self.types == other.types
+            && self.names == other.names
+            && self.eqns.len() == other.eqns.len()
+            && eqns().all(|(a, b)| (a.operands, a.first, a.count, a.loc) == (b.operands, b.first, b.count, b.loc))
+            && eqns().all(|(a, b)| same_op(&a.op, &b.op))
+    }
+}
+
+fn same_op(a: &Op, b: &Op) -> bool {
+    if let (Op::Extension(a), Op::Extension(b)) = (a, b) {
+        return Arc::ptr_eq(a, b);
+    }
+    if a.plain().is_some() || b.plain().is_some() {
+        return a.plain() == b.plain();
+    }
+    let (x, y) = (a.attrs().0, b.attrs().0);
+    let attr = |((m, a), (n, b)): (&(_, Attr), &(_, Attr))| m == n && same_attr(a, b);
+    let (f, g) = (a.regions(), b.regions());
+    std::mem::discriminant(a) == std::mem::discriminant(b)
+        && a.name() == b.name()
+        && a.results() == b.results()
+        && x.len() == y.len()
+        && x.iter().zip(&y).all(attr)
+        && f.len() == g.len()
+        && f.iter().zip(&g).all(|(f, g)| same_body(f, g))
+}
+
+fn same_body(f: &Arc<Function>, g: &Arc<Function>) -> bool {
+    Arc::ptr_eq(f, g) || f.same(g)
+}
+
+fn same_attr(a: &Attr, b: &Attr) -> bool {
+    match (a, b) {
+        (Attr::Array(a), Attr::Array(b)) => same_array(a, b),
+        (Attr::List(a), Attr::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_attr(a, b)),
+        (Attr::Fn(f), Attr::Fn(g)) => same_body(f, g),
+        // Numbers print shortest, with the sign of zeros; a NaN is any other.
+        (Attr::Array(_) | Attr::List(_) | Attr::Fn(_), _) | (_, Attr::Array(_) | Attr::List(_) | Attr::Fn(_)) => false,
+        (a, b) => format!("{a:?}") == format!("{b:?}"),
+    }
+}
+
+fn same_array(a: &Array, b: &Array) -> bool {
+    a.ty() == b.ty() && a.same_bits(b)
+}

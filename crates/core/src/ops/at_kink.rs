@@ -1,0 +1,270 @@
+//! `at_kink`: a tangent times the weight that a kink gives it, and zero where the weight is zero, whatever the tangent.
+//!
+//! ```text
+//! |x| at 0, max(a, b) at a = b, ..: y = w t, with the mean of the weights of both sides
+//! ```
+//! The mean is the first derivative. Its product with another mean is no derivative of anything: a smooth function that is
+//! written with kinks, as `|x| |x|`, has its second derivative on either side of them, and `sign(x)² = 1` there. So
+//! whatever differentiates this operation again takes the weights of one side ([`Primitive::one_sided`]), the same side of
+//! every kink: that on which the values written first grow ([`rises`]).
+
+use super::support::{batch_elementwise, cost_per_element, take_axes};
+use super::{Binary, Comparison, Constant, Cumulative, Entry, Op, Running, Spelled, Unary, Value};
+use crate::array::{Array, Scalar, Wide};
+use crate::attr::Attrs;
+use crate::bail;
+use crate::dtype::DType;
+use crate::emit::Emit;
+use crate::error::Result;
+use crate::primitive::{Arg, Batched, Cost, Kink, Linearized, Primitive, Sample, Val, no_rule};
+use crate::shape::{Dim, Env, Type};
+use crate::transform::{Lin, Lv};
+use std::collections::BTreeMap;
+
+/// What a weight is, and what it becomes on one side of the kink.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// The weight of one side already.
+    Known,
+    /// A sign, 0 at the kink: 1 there (`up`) or -1.
+    Sign {
+        /// Whether it becomes 1.
+        up: bool,
+    },
+    /// The share of one of two: what is between 0 and 1 becomes 1 (`whole`) or 0.
+    Share {
+        /// Whether it becomes 1.
+        whole: bool,
+    },
+    /// The shares of elements along these axes: the first (or last) that has one gets all.
+    Along {
+        /// The axes, ascending.
+        axes: Vec<usize>,
+        /// Whether the last gets all.
+        last: bool,
+    },
+}
+
+/// `at_kink(w, t)`: `w t`, zero where either is zero.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct AtKink {
+    /// What the weight is.
+    pub side: Side,
+}
+
+/// The weights of one side.
+pub(super) fn sided(cx: &dyn Emit, side: &Side, w: Val) -> Val {
+    let number = |c: f64| cx.full_like(w, c);
+    match side {
+        Side::Known => w,
+        Side::Sign { up } => {
+            cx.select(cx.compare(w, Comparison::Eq, number(0.0)), number(if *up { 1.0 } else { -1.0 }), w)
+        }
+        Side::Share { whole } => {
+            let more = cx.compare(w, Comparison::Gt, number(0.0));
+            let tie = cx.and(more, cx.compare(w, Comparison::Lt, number(1.0)));
+            cx.select(tie, number(f64::from(u8::from(*whole))), w)
+        }
+        Side::Along { axes, last } => {
+            let mut mine = cx.compare(w, Comparison::Gt, number(0.0));
+            let ty = cx.ty(mine);
+            for (k, &axis) in axes.iter().enumerate() {
+                // Along this axis the first that has any along the axes that follow.
+                let any = cx.spread(cx.reduce_any(mine, &axes[k + 1..]), &ty, &axes[k + 1..]);
+                let count = Cumulative { reverse: *last, ..Cumulative::new(Running::Sum, axis) };
+                let so_far = cx.op(count, &[cx.convert(any, DType::I64)]);
+                mine = cx.and(mine, cx.compare(so_far, Comparison::Eq, cx.full_like(so_far, 1i64)));
+            }
+            let one = cx.select(mine, number(1.0), number(0.0));
+            cx.select(cx.is_nan(w), w, one)
+        }
+    }
+}
+
+impl Primitive for AtKink {
+    fn name(&self) -> &str {
+        "at_kink"
+    }
+
+    fn attrs(&self) -> Attrs {
+        let a = Attrs::default();
+        match &self.side {
+            Side::Known => a,
+            Side::Sign { up } => a.with("side", if *up { "up" } else { "down" }),
+            Side::Share { whole } => a.with("side", if *whole { "whole" } else { "none" }),
+            Side::Along { axes, last } => a.with("side", if *last { "last" } else { "first" }).with("axes", axes),
+        }
+    }
+
+    fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
+        let y = Binary::MulStrongZero.infer(x)?;
+        if !y[0].dtype.is_float() {
+            bail!(DTypeMismatch, "`at_kink` is not defined on {}: complex numbers have no sides", y[0].dtype);
+        }
+        if let Side::Along { axes, .. } = &self.side
+            && (axes.windows(2).any(|w| w[0] >= w[1]) || axes.last().is_some_and(|&a| a >= y[0].rank()))
+        {
+            bail!(Attribute, "`axes` = {axes:?} must be ascending axes of {}", y[0]);
+        }
+        Ok(y)
+    }
+
+    fn eval(&self, x: &[Array], env: &Env) -> Result<Vec<Array>> {
+        Binary::MulStrongZero.eval(x, env)
+    }
+
+    fn linear_in(&self, mask: &[bool]) -> bool {
+        *mask == [false, true]
+    }
+
+    // The weight is constant on either side.
+    fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
+        let y = cx.op(self.clone(), x);
+        let dy = t[1].map(|t| cx.at_kink(Side::Known, sided(cx.emit(), &self.side, x[0]), t));
+        Ok(cx.one(y, dy))
+    }
+
+    fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
+        let (Arg::R(w), Some(ct)) = (&x[0], ct[0]) else { return Err(no_rule(self, "transpose")) };
+        Ok(vec![None, Some(cx.op(self.clone(), &[*w, ct]))])
+    }
+
+    fn batch(&self, cx: &dyn Emit, size: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
+        let side = match &self.side {
+            Side::Along { axes, last } => Side::Along { axes: axes.iter().map(|a| a + 1).collect(), last: *last },
+            side => side.clone(),
+        };
+        batch_elementwise(cx, AtKink { side }, size, x)
+    }
+
+    fn cost(&self, x: &[Type], y: &[Type]) -> Cost {
+        cost_per_element(1.0, x, y)
+    }
+
+    fn kink(&self) -> Option<Kink> {
+        Some(if self.side == Side::Known { Kink::Side } else { Kink::Mean })
+    }
+
+    fn one_sided(&self, cx: &dyn Emit, x: &mut [Option<Val>]) -> Op {
+        x[0] = x[0].map(|w| sided(cx, &self.side, w));
+        AtKink { side: Side::Known }.into()
+    }
+}
+
+impl Lin<'_> {
+    /// The tangent times a weight that is constant on either side of a kink; the weight of one side where that is asked
+    /// for.
+    pub fn at_kink(&self, side: Side, w: Val, t: Lv) -> Lv {
+        let (side, w) = match self.session().is_one_sided() {
+            true => (Side::Known, sided(self.emit(), &side, w)),
+            false => (side, w),
+        };
+        self.apply1(AtKink { side }, &[w.into(), t.into()])
+    }
+}
+
+/// More values than this are not looked at.
+const FAR: usize = 64;
+
+/// Whether `a - b` (`a` without `b`), where it is zero, counts as positive on the side that is taken at every kink: where
+/// values grow, the first written of those that it is a combination of most.
+pub(super) fn rises(cx: &dyn Emit, a: Val, b: Option<Val>) -> bool {
+    // Without regard to repetition, which makes several values of one; with regard to it, where so nothing is left.
+    let sign = [true, false].into_iter().find_map(|through| {
+        let mut terms = BTreeMap::new();
+        let mut left = FAR;
+        collect(cx, a, 1.0, through, &mut left, &mut terms);
+        if let Some(b) = b {
+            collect(cx, b, -1.0, through, &mut left, &mut terms);
+        }
+        terms.into_values().find(|&c| c != 0.0)
+    });
+    sign.is_none_or(|c| c > 0.0)
+}
+
+/// Adds the terms of `c v` by the values that it is a linear combination of; constants are none.
+fn collect(cx: &dyn Emit, v: Val, c: f64, through: bool, left: &mut usize, terms: &mut BTreeMap<Val, f64>) {
+    let mut next = vec![(v, c)];
+    while let Some((v, c)) = next.pop() {
+        let parts = if *left == 0 { None } else { parts(cx, v, through) };
+        *left = left.saturating_sub(1);
+        match parts {
+            Some(parts) => next.extend(parts.into_iter().map(|(v, by)| (v, c * by))),
+            None => *terms.entry(v).or_insert(0.0) += c,
+        }
+    }
+}
+
+/// The values that `v` is a sum of, with their factors; `None` if it is not written as one.
+fn parts(cx: &dyn Emit, v: Val, through: bool) -> Option<Vec<(Val, f64)>> {
+    let (op, x) = cx.written(v)?;
+    let parts = match op {
+        Op::Constant(_) => vec![],
+        Op::Unary(Unary::Neg) => vec![(x[0], -1.0)],
+        Op::Unary(Unary::StopGradient) | Op::Convert(_) => vec![(x[0], 1.0)],
+        Op::Binary(Binary::Add) => vec![(x[0], 1.0), (x[1], 1.0)],
+        Op::Binary(Binary::Sub) => vec![(x[0], 1.0), (x[1], -1.0)],
+        Op::Binary(Binary::Mul) => match (number(cx, x[0]), number(cx, x[1])) {
+            (Some(c), _) => vec![(x[1], c)],
+            (None, c) => vec![(x[0], c?)],
+        },
+        Op::Binary(Binary::Div) => vec![(x[0], number(cx, x[1]).filter(|&c| c != 0.0)?.recip())],
+        Op::BroadcastInDim(_) | Op::Reshape(_) if through => vec![(x[0], 1.0)],
+        _ => return None,
+    };
+    parts.iter().all(|p| cx.ty(p.0).dtype.is_float()).then_some(parts)
+}
+
+/// The number that `v` is everywhere, if it is written as one.
+fn number(cx: &dyn Emit, mut v: Val) -> Option<f64> {
+    for _ in 0..FAR {
+        let (op, x) = cx.written(v)?;
+        v = match op {
+            Op::Constant(Constant { value: Value::Splat(s), .. }) => match s.cast(DType::F64) {
+                Scalar::F(c) => return Some(c),
+                _ => return None,
+            },
+            Op::BroadcastInDim(_) | Op::Reshape(_) | Op::Convert(_) => x[0],
+            _ => return None,
+        };
+    }
+    None
+}
+
+fn parse(s: &mut Spelled<'_>) -> Result<Op> {
+    let word: Option<String> = s.attrs.opt("side")?;
+    let side = match word.as_deref() {
+        None => Side::Known,
+        Some("up") => Side::Sign { up: true },
+        Some("down") => Side::Sign { up: false },
+        Some("whole") => Side::Share { whole: true },
+        Some("none") => Side::Share { whole: false },
+        Some(w @ ("first" | "last")) => Side::Along { axes: take_axes(s)?, last: w == "last" },
+        Some(w) => bail!(Attribute, "`at_kink` has no `side` = {w}; there are up, down, whole, none, first, last"),
+    };
+    Ok(AtKink { side }.into())
+}
+
+fn samples(_: &str) -> Vec<Sample> {
+    let along = |last| Side::Along { axes: vec![0, 1], last };
+    let sign = |up| Side::Sign { up };
+    let share = |whole| Side::Share { whole };
+    let sides = [Side::Known, sign(true), sign(false), share(true), share(false), along(false), along(true)];
+    let mut out = Vec::new();
+    for (k, side) in sides.into_iter().enumerate() {
+        for dtype in [DType::F64, DType::F32, DType::BF16, DType::F16] {
+            let w = if matches!(side, Side::Sign { .. }) { [1.0, 0.0, -1.0, 1.0] } else { [0.5, 0.0, 0.5, 0.0] };
+            let array = |v: [f64; 4]| Wide::F(v.to_vec()).narrow(dtype, [2, 2]).expect("four elements");
+            let t = [0.5 + k as f64, f64::INFINITY, -1.5, 0.0];
+            // The weight has no derivative.
+            out.push(Sample::rough(AtKink { side: side.clone() }, vec![array(w), array(t)]));
+        }
+    }
+    out
+}
+
+pub(super) fn entries() -> Vec<Entry> {
+    let doc =
+        "w t where a kink gives the tangent t the weight w, 0 where either is 0; derivatives of it take one side.";
+    vec![Entry { name: "at_kink", doc, parse, samples }]
+}

@@ -1,0 +1,60 @@
+//! Compensated sums of values that come one after the other, as the cotangents of a loop's constants do.
+//!
+//! A sum is two values for each component, `high + low`:
+//!
+//! ```text
+//! s = high + x      l = low + add_error(high, x)                      in f64: high' = s, low' = l; the result is s + l
+//! high' = s + l     low' = add_error(s, l)                            in f32, where errors of errors matter, too
+//! ```
+//! The error is two units of rounding of the sum and some squares of them, whatever the number of terms, in flat memory.
+//! Everything here is linear in `x`: exactly, `add_error` is 0.
+
+use super::Binary;
+use crate::dtype::DType;
+use crate::emit::Emit;
+use crate::primitive::Val;
+use crate::shape::Type;
+
+/// How values of a type are added.
+pub(crate) struct Compensated {
+    ty: Type,
+    /// The type of `high` and `low`.
+    part: DType,
+}
+
+impl Compensated {
+    /// Of values of a type; in f64 whatever the type is, if the session asks for stable sums.
+    pub(crate) fn new(cx: &dyn Emit, ty: &Type) -> Compensated {
+        let narrow = ty.dtype.real() != DType::F64 && !cx.session().numerics().stable;
+        Compensated { ty: ty.clone(), part: if narrow { DType::F32 } else { DType::F64 } }
+    }
+
+    /// The types of the values that hold a sum.
+    pub(crate) fn types(&self) -> Vec<Type> {
+        vec![self.ty.with_dtype(self.part); if self.ty.dtype.is_complex() { 4 } else { 2 }]
+    }
+
+    /// The sum of `sum` and `x`.
+    pub(crate) fn add(&self, cx: &dyn Emit, sum: &[Val], x: Val) -> Vec<Val> {
+        let parts = if self.ty.dtype.is_complex() { vec![cx.real(x), cx.imag(x)] } else { vec![x] };
+        let error = |a: Val, b: Val| cx.op(Binary::AddError, &[a, b]);
+        let mut out = Vec::with_capacity(sum.len());
+        for (x, sum) in parts.into_iter().zip(sum.chunks_exact(2)) {
+            let x = cx.convert(x, self.part);
+            let (high, low) = (cx.add(sum[0], x), cx.add(sum[1], error(sum[0], x)));
+            match self.part {
+                DType::F64 => out.extend([high, low]),
+                _ => out.extend([cx.add(high, low), error(high, low)]),
+            }
+        }
+        out
+    }
+
+    /// The value of a sum.
+    pub(crate) fn value(&self, cx: &dyn Emit, sum: &[Val]) -> Val {
+        let to = self.ty.dtype.real();
+        let part = |s: &[Val]| cx.convert(if self.part == DType::F64 { cx.add(s[0], s[1]) } else { s[0] }, to);
+        let parts: Vec<Val> = sum.chunks_exact(2).map(part).collect();
+        if let [re, im] = parts[..] { cx.complex(re, im) } else { parts[0] }
+    }
+}

@@ -1,0 +1,220 @@
+//! Derivatives of derivatives at kinks: on one side.
+//!
+//! The derivative of `|x|` at 0 is the mean of both sides, and no product of two means is a second derivative of anything.
+//! So where a function holds such means ([`Primitive::kink`](crate::Primitive::kink)), it is a derivative, and what is
+//! differentiated is the same function on one side of all kinks: means are replaced by
+//! [`Primitive::one_sided`](crate::Primitive::one_sided), and other kinks are differentiated by the rules of a session
+//! [on one side](Session::on_one_side). Results keep their means. A smooth function has its derivatives of every order
+//! so, however it is written.
+//!
+//! A kink that meets no mean, as in `penalty(gradient) + |z|`, keeps the mean of first derivatives.
+
+use super::linear::{LinearProgram, Operand};
+use super::session::{FnKey, Session};
+use crate::emit::Emit;
+use crate::error::{Error, Loc, Result};
+use crate::graph::{Builder, Function};
+use crate::ops::Op;
+use crate::primitive::{Kink, Val, Vals};
+use crate::shape::{Sym, Type};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// An emitter whose rules differentiate kinks on one side.
+pub(super) struct OneSide<'a> {
+    inner: &'a dyn Emit,
+    session: Session,
+}
+
+impl<'a> OneSide<'a> {
+    pub fn new(inner: &'a dyn Emit) -> OneSide<'a> {
+        OneSide { inner, session: inner.session().on_one_side() }
+    }
+}
+
+impl Emit for OneSide<'_> {
+    fn emit(&self, op: Op, operands: &[Val]) -> Vals {
+        self.inner.emit(op, operands)
+    }
+
+    fn ty(&self, v: Val) -> Type {
+        self.inner.ty(v)
+    }
+
+    fn fail(&self, e: Error) {
+        self.inner.fail(e);
+    }
+
+    fn failed(&self) -> bool {
+        self.inner.failed()
+    }
+
+    fn session(&self) -> &Session {
+        &self.session
+    }
+
+    fn set_loc(&self, loc: Loc) {
+        self.inner.set_loc(loc);
+    }
+
+    fn loc(&self) -> Loc {
+        self.inner.loc()
+    }
+
+    fn written(&self, v: Val) -> Option<(Op, Vals)> {
+        self.inner.written(v)
+    }
+
+    fn fresh_sym(&self, base: &str) -> Sym {
+        self.inner.fresh_sym(base)
+    }
+
+    fn nested(&self, name: &str) -> Builder {
+        self.inner.nested(name).under(self.session.clone())
+    }
+
+    fn claim_sym(&self, s: &Sym) -> Sym {
+        self.inner.claim_sym(s)
+    }
+}
+
+/// Which equations of a function are differentiated on one side: those with means in them, those of which a mean is there
+/// already (their operands are what its weight was found by), and those whose results meet a mean otherwise than in a sum.
+/// `active` says which values depend on what is differentiated by.
+pub(super) fn sided(f: &Function, session: &Session, active: &dyn Fn(Val) -> bool) -> Vec<bool> {
+    let all = session.is_one_sided();
+    if all || !f.kinks().any {
+        return vec![all; f.eqns().len()];
+    }
+    let (mut moves, mut derived) = (vec![false; f.len()], vec![false; f.len()]);
+    for v in f.vals() {
+        moves[v.index()] = active(v);
+    }
+    let mut meets = Vec::with_capacity(f.eqns().len());
+    for e in f.eqns() {
+        let x = f.operands(e);
+        let of_means = e.op.kinks().any;
+        let derives = of_means || x.iter().any(|v| derived[v.index()]);
+        let mask: SmallVec<[bool; 4]> = x.iter().map(|v| moves[v.index()]).collect();
+        let mixes = || mask.contains(&true) && (!e.op.regions().is_empty() || !e.op.linear_in(&mask));
+        meets.push(of_means || (derives && mixes()));
+        let on = mask.contains(&true);
+        for r in e.results() {
+            moves[r.index()] |= on && f.ty(r).dtype.has_tangent();
+            derived[r.index()] = derives;
+        }
+    }
+    let mut onto = vec![false; f.len()];
+    // What weights were found by: back from each weight to the first values that move.
+    let (mut weighed, mut still) = (vec![false; f.len()], vec![false; f.len()]);
+    let mut out = vec![false; f.eqns().len()];
+    for (i, e) in f.eqns().iter().enumerate().rev() {
+        let x = f.operands(e);
+        let leads = e.results().any(|r| onto[r.index()]);
+        out[i] = leads || e.op.kinks().any;
+        if leads || meets[i] {
+            x.iter().for_each(|v| onto[v.index()] = true);
+        }
+        if e.results().any(|r| still[r.index()]) || e.op.kink().is_some() {
+            let weights = if e.op.kink().is_some() { &x[..x.len().min(1)] } else { x };
+            for v in weights {
+                weighed[v.index()] = true;
+                still[v.index()] |= !moves[v.index()] || e.op.kink().is_some();
+            }
+        }
+    }
+    for (out, e) in out.iter_mut().zip(f.eqns()) {
+        *out |= f.operands(e).iter().any(|v| weighed[v.index()]);
+    }
+    out
+}
+
+impl LinearProgram {
+    /// Whether means of both sides of a kink are in it.
+    pub fn has_means(&self) -> bool {
+        self.eqns().iter().any(|e| e.op.kink() == Some(Kink::Mean))
+    }
+
+    /// The same program on one side of its kinks; what its equations refer to then is written to `cx`.
+    pub fn on_one_side(&self, cx: &dyn Emit) -> LinearProgram {
+        let mut out = self.clone();
+        for e in out.eqns_mut().iter_mut().filter(|e| e.op.kink() == Some(Kink::Mean)) {
+            let value = |o: &Operand| if let Operand::R(v) = o { Some(*v) } else { None };
+            let mut x: Vec<Option<Val>> = e.operands.iter().map(value).collect();
+            e.op = e.op.one_sided(cx, &mut x);
+            e.operands.iter_mut().zip(x).for_each(|(o, v)| *o = v.map_or(*o, Operand::R));
+        }
+        out
+    }
+}
+
+/// Values on one side where they are other values than by means.
+pub(super) struct Twins(Vec<Option<Val>>);
+
+impl Twins {
+    pub fn of(f: &Function) -> Twins {
+        Twins(if f.kinks().mean { vec![None; f.len()] } else { Vec::new() })
+    }
+
+    /// Whether the results of an equation are other values on one side. What decides an extent is not computed twice.
+    pub fn differ(&self, op: &Op, x: &[Val]) -> bool {
+        (op.kinks().mean || x.iter().any(|v| self.get(*v).is_some())) && op.binds().is_empty()
+    }
+
+    pub fn get(&self, v: Val) -> Option<Val> {
+        self.0.get(v.index()).copied().flatten()
+    }
+
+    pub fn set(&mut self, v: Val, twin: Val) {
+        self.0[v.index()] = Some(twin);
+    }
+}
+
+impl Session {
+    /// An operation on one side of the kinks in its bodies.
+    pub(super) fn bodies_on_one_side(&self, op: &Op) -> Result<Op> {
+        let regions = op.regions();
+        if !regions.iter().any(|r| r.kinks().mean) {
+            return Ok(op.clone());
+        }
+        let regions = regions.into_iter().map(|r| self.body_on_one_side(r)).collect::<Result<Vec<_>>>()?;
+        Ok(op.with_regions(&regions))
+    }
+
+    fn body_on_one_side(&self, f: &Arc<Function>) -> Result<Arc<Function>> {
+        if !f.kinks().mean {
+            return Ok(f.clone());
+        }
+        let key = FnKey(f.clone());
+        if let Some(r) = self.memo(|m| m.one_sided.get(&key).cloned()) {
+            return Ok(r);
+        }
+        let b = Builder::new(&f.name, self.clone());
+        let mut map = vec![Val::POISON; f.len()];
+        for &p in f.params() {
+            map[p.index()] = b.param(f.ty(p).clone(), f.name_of(p).map(|n| &**n));
+        }
+        for e in f.eqns() {
+            let x: Vals = f.operands(e).iter().map(|v| map[v.index()]).collect();
+            b.set_loc(e.loc);
+            let y = self.write_on_one_side(&b, &e.op, &x)?;
+            e.results().zip(y).for_each(|(r, y)| map[r.index()] = y);
+        }
+        let results: Vec<Val> = f.results().iter().map(|r| map[r.index()]).collect();
+        let r = Arc::new(b.finish(&results)?);
+        self.memo(|m| m.one_sided.insert(key, r.clone()));
+        Ok(r)
+    }
+
+    /// Writes an operation on one side of its kinks.
+    pub(super) fn write_on_one_side(&self, cx: &dyn Emit, op: &Op, x: &[Val]) -> Result<Vals> {
+        match op.kink() {
+            Some(Kink::Mean) => {
+                let mut x: Vec<Option<Val>> = x.iter().copied().map(Some).collect();
+                let op = op.one_sided(cx, &mut x);
+                Ok(cx.emit(op, &x.into_iter().flatten().collect::<Vals>()))
+            }
+            _ => Ok(cx.emit(self.bodies_on_one_side(op)?, x)),
+        }
+    }
+}

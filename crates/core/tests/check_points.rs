@@ -1,0 +1,154 @@
+//! `check` at the points that it makes up: planted rules that are wrong somewhere are found, right ones raise no alarm,
+//! and what was not checked does not pass.
+
+use cotangent_core::check::{Options, Report, check_function, check_points, points};
+use cotangent_core::text::Program;
+use cotangent_core::{AdContext, Array};
+
+fn checked(text: &str) -> Report {
+    let program = Program::parse(text, None).unwrap();
+    let f = program.modules().last().unwrap().clone();
+    check_points(&AdContext::default(), &f, points(&f), &Options::default()).unwrap()
+}
+
+/// A function of `x : tensor<6xf64>` with a rule for its derivative: statements that define `%y` from `%x`, and `%dy` from
+/// `%x`, `%y` and `%dx`.
+fn with_rule(fun: &str, rule: &str) -> String {
+    let ty = "tensor<6xf64>";
+    let lines = |s: &str| s.split(';').map(|l| format!("    {}\n", l.trim())).collect::<String>();
+    format!(
+        "tgraph.module @m {{\n  %x = tgraph.arg : {ty}\n  %y = tgraph.custom_jvp %x body(%x: {ty}) {{\n{}    \
+         tgraph.return %y\n  }} rule(%x: {ty}, %y: {ty}, %dx: {ty}) {{\n{}    tgraph.return %dy\n  }}\n  tgraph.return %y\n}}\n",
+        lines(fun),
+        lines(rule)
+    )
+}
+
+/// The rule `slope * dx`, wrong by `by` where the condition of `%x` holds.
+fn wrong_where(condition: &str, by: f64) -> String {
+    let rule = format!(
+        "%c = tgraph.cos %x; {condition}; %off = tgraph.constant {{value = {by:?}}} : tensor<6xf64>; %bad = tgraph.add %c, %off; \
+         %slope = tgraph.select %where, %bad, %c; %dy = tgraph.mul %slope, %dx"
+    );
+    with_rule("%y = tgraph.sin %x", &rule)
+}
+
+fn where_magnitude(op: &str, limit: f64) -> String {
+    format!(
+        "%a = tgraph.abs %x; %limit = tgraph.constant {{value = {limit:?}}} : tensor<6xf64>; \
+         %where = tgraph.{op} %a, %limit"
+    )
+}
+
+#[test]
+fn wrong_rules_are_found_wherever_they_are_wrong() {
+    let zero = "%limit = tgraph.constant {value = 0.0} : tensor<6xf64>";
+    for (name, condition) in [
+        ("left of 0", format!("{zero}; %where = tgraph.lt %x, %limit")),
+        ("right of 0", format!("{zero}; %where = tgraph.gt %x, %limit")),
+        ("beyond 2", where_magnitude("gt", 2.0)),
+        ("at 1e3", where_magnitude("gt", 200.0)),
+        ("at 1e-3", where_magnitude("lt", 0.01)),
+    ] {
+        let report = checked(&wrong_where(&condition, 0.5));
+        assert!(report.violated() > 0, "wrong {name}:\n{report}");
+    }
+    let right = checked(&wrong_where(&where_magnitude("gt", 2.0), 0.0));
+    assert!(right.passed(), "the same rule without the fault:\n{right}");
+}
+
+/// First and second derivative are right, the third one is that of another function.
+#[test]
+fn a_rule_that_is_wrong_in_the_third_order_alone_is_found() {
+    let ty = "tensor<6xf64>";
+    let inner = |slope: &str| {
+        format!(
+            "%c = tgraph.custom_jvp %x body(%x: {ty}) {{\n %c = tgraph.cos %x\n tgraph.return %c\n }} \
+             rule(%x: {ty}, %c: {ty}, %dx: {ty}) {{\n {slope}\n %n = tgraph.neg %s\n %dc = tgraph.mul %n, %dx\n \
+             tgraph.return %dc\n }}"
+        )
+    };
+    // The derivative of this sine is right, its own derivative is 0.
+    let flat = format!(
+        "%s = tgraph.custom_jvp %x body(%x: {ty}) {{\n %s = tgraph.sin %x\n tgraph.return %s\n }} \
+         rule(%x: {ty}, %s: {ty}, %dx: {ty}) {{\n %zero = tgraph.constant {{value = 0.0}} : tensor<6xf64>\n \
+         %ds = tgraph.mul %zero, %dx\n tgraph.return %ds\n }}"
+    );
+    for (slope, wrong) in [("%s = tgraph.sin %x".to_owned(), false), (flat, true)] {
+        let report = checked(&with_rule("%y = tgraph.sin %x", &format!("{}; %dy = tgraph.mul %c, %dx", inner(&slope))));
+        let third = report.rows.iter().filter(|r| r.to_string().contains("WRONG")).map(|r| r.law).collect::<Vec<_>>();
+        assert_eq!(!third.is_empty(), wrong, "{report}");
+        assert!(third.iter().all(|l| l.to_string().starts_with("third")), "{report}");
+    }
+}
+
+/// Right rules at poles, ties, kinks and jumps, and at numbers so large that steps of 1 are near their last digit.
+#[test]
+fn right_rules_raise_no_alarm() {
+    let unary =
+        |op: &str| format!("tgraph.module @m {{\n %x = tgraph.arg : tensor<6xf64>\n {op}\n tgraph.return %y\n}}\n");
+    for op in [
+        "%y = tgraph.sin %x",
+        "%y = tgraph.cos %x",
+        "%y = tgraph.exp %x",
+        "%y = tgraph.tanh %x",
+        "%y = tgraph.log %x",
+        "%y = tgraph.sqrt %x",
+        "%y = tgraph.abs %x",
+        "%y = tgraph.sign %x",
+        "%y = tgraph.floor %x",
+        "%y = tgraph.cbrt %x",
+        "%y = tgraph.logistic %x",
+        "%y = tgraph.erf %x",
+        "%y = tgraph.rsqrt %x",
+        "%y = tgraph.log1p %x",
+        "%y = tgraph.mul %x, %x",
+        "%y = tgraph.max %x, %x",
+        "%y = tgraph.reduce_max %x {axes = [0]}",
+        "%y = tgraph.reduce_prod %x {axes = [0]}",
+        "%y = tgraph.softmax %x {axis = 0}",
+        "%y = tgraph.sort %x {axis = 0}",
+        "%y = tgraph.relu %x",
+        "%y = tgraph.softplus %x",
+        "%y = tgraph.atan %x",
+        "%y = tgraph.asinh %x",
+    ] {
+        let report = checked(&unary(op));
+        assert!(report.violated() == 0 && report.skipped() == 0, "{op}:\n{report}");
+    }
+    let program = Program::parse(&unary("%y = tgraph.sin %x"), None).unwrap();
+    let f = program.modules().next().unwrap();
+    for far in [1e8, -1e8, 3e5, 1e10, 1e-9] {
+        let x = Array::vector((0..6).map(|i| far * (1.0 + 0.1 * i as f64)).collect());
+        let report = check_function(&AdContext::default(), f, &[x], &Options::default()).unwrap();
+        assert!(report.passed(), "{far}:\n{report}");
+    }
+}
+
+#[test]
+fn what_was_not_checked_does_not_pass() {
+    let text = "tgraph.module @m {\n %x = tgraph.arg : f64\n %y = tgraph.custom_vjp %x body(%x: f64) {\n \
+                %y = tgraph.sin %x\n tgraph.return %y\n } fwd(%x: f64) {\n \
+                %y = tgraph.sin %x\n tgraph.return %y, %x\n } bwd(%x: f64, %ct: f64) {\n %g = tgraph.exp %ct\n \
+                tgraph.return %g\n }\n tgraph.return %y\n}\n";
+    let Ok(program) = Program::parse(text, None) else { panic!("{}", Program::parse(text, None).unwrap_err()) };
+    let f = program.modules().next().unwrap();
+    let report = check_points(&AdContext::default(), f, points(f), &Options::default()).unwrap();
+    assert!(!report.passed() && report.violated() == 0 && report.skipped() > 0, "{report}");
+    let first = report.to_string().lines().next().unwrap().to_owned();
+    assert!(first.contains("NOT CHECKED") && first.contains(&format!("{} not checked", report.skipped())), "{first}");
+}
+
+#[test]
+fn points_without_room_are_errors() {
+    for extent in ["4000000000", "9000000000000000000", "4000000000x4000000000"] {
+        let text = format!("tgraph.module @m {{\n %x = tgraph.arg : tensor<{extent}xf64>\n tgraph.return %x\n}}\n");
+        let program = Program::parse(&text, None).unwrap();
+        let f = program.modules().next().unwrap();
+        // Where there is as much memory, there is a point.
+        match points(f).next().unwrap() {
+            Err(e) => assert_eq!(e.code(), cotangent_core::Code::Limit),
+            Ok(_) => assert_eq!(extent, "4000000000"),
+        }
+    }
+}

@@ -1,0 +1,529 @@
+//! What the text form promises of operands, equations, random numbers and extents; and the guide's own texts.
+
+use cotangent_core::check::Rng;
+use cotangent_core::ops::entries;
+use cotangent_core::text::{Program, print_function};
+use cotangent_core::transform::{AdContext, Session, batch};
+use cotangent_core::{Array, Builder, DType, Dim, Emit, Function, Scalar, Type, Val, reference};
+use std::sync::Arc;
+
+fn program(text: &str) -> Program {
+    let p = Program::parse(text, None).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let p = p.derive(&AdContext::default()).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    // What is printed is read: all that follows runs what came back.
+    let printed = p.to_string();
+    Program::parse(&printed, None).unwrap_or_else(|e| panic!("{e}\n{printed}"))
+}
+
+/// The module of one statement `%y = ...` over these arguments.
+fn statement(args: &[(&str, &str)], line: &str) -> String {
+    let args: String = args.iter().map(|(name, ty)| format!("  %{name} = tgraph.arg : {ty}\n")).collect();
+    format!("tgraph.module @m {{\n{args}  %y = {line}\n  tgraph.return %y\n}}\n")
+}
+
+fn run(p: &Program, name: &str, x: &[Array]) -> Array {
+    let f = p.module(name).unwrap_or_else(|| panic!("no @{name}"));
+    reference::run(f, x).unwrap_or_else(|e| panic!("{e}\n{f}")).remove(0)
+}
+
+fn value(args: &[(&str, &str)], line: &str, x: &[Array]) -> Array {
+    run(&program(&statement(args, line)), "m", x)
+}
+
+fn refused(text: &str, what: &str) {
+    let e = Program::parse(text, None).and_then(|p| p.derive(&AdContext::default())).map(|p| p.to_string());
+    let e = e.expect_err(text).to_string();
+    assert!(e.contains(what), "{e}");
+}
+
+fn near(got: &Array, want: &[f64], tolerance: f64) {
+    let got = got.to_f64();
+    let close = |(a, b): (&f64, &f64)| (a - b).abs() <= tolerance * b.abs().max(1.0);
+    assert!(got.len() == want.len() && got.iter().zip(want).all(close), "{got:?}, not {want:?}");
+}
+
+/// How a number is written that an element type has.
+fn literal(d: DType, n: i128) -> String {
+    match d {
+        DType::Bool => (n & 1 == 1).to_string(),
+        _ if d.has_tangent() => format!("{n}.0"),
+        _ => n.to_string(),
+    }
+}
+
+/// Every operand of every sample that may be a number, written as one: the same results to the bit. `off` is added to
+/// the number that is written. Returns how many there were, and how many differ.
+fn numbers_as_operands(off: i128) -> (usize, Vec<String>) {
+    let (mut tried, mut wrong) = (0, Vec::new());
+    for entry in entries() {
+        for sample in (entry.samples)(entry.name) {
+            let elementwise = sample.op.is_elementwise();
+            for k in 0..sample.operands.len() {
+                let a = &sample.operands[k];
+                // One number stands for an operand of rank 0, or where another operand has the shape.
+                let shaped = sample.operands.iter().enumerate().any(|(i, o)| i != k && o.shape() == a.shape());
+                if !(a.shape().is_empty() || elementwise && shaped) {
+                    continue;
+                }
+                let written = literal(a.dtype(), 1 + off);
+                let Ok(splat) = Scalar::I(1).full(a.dtype(), a.shape().to_vec()) else { continue };
+                let mut args = sample.operands.clone();
+                args[k] = splat;
+                let b = Builder::new("m", Session::default());
+                let named = |(i, a): (usize, &Array)| b.param(a.ty(), Some(&format!("p{i}")));
+                let x: Vec<Val> = sample.operands.iter().enumerate().map(named).collect();
+                let y = b.emit(sample.op.clone(), &x);
+                let Ok(f) = b.finish(&y) else { continue };
+                let Ok(want) = reference::run(&f, &args) else { continue };
+                let text = print_function(&f);
+                // Alone, a number is what the result is.
+                if args.len() == 1 && f.result_types()[0].dtype != a.dtype() {
+                    continue;
+                }
+                // The statement of the operation is the last one that is not deeper: its operands stand first in it.
+                let (head, line) = text.split_at(text.rfind("\n  %").unwrap_or(0));
+                let ends = [",", " "].map(|end| (format!("%p{k}{end}"), format!("{written}{end}")));
+                let Some((name, number)) = ends.iter().find(|(name, _)| line.contains(name)) else { continue };
+                let line = line.replacen(name, number, 1);
+                tried += 1;
+                let read = Program::parse(&format!("{head}{line}"), None);
+                let got = read.and_then(|p| reference::run(p.modules().last().expect("a module"), &args));
+                match got {
+                    Ok(got) if got.len() == want.len() && got.iter().zip(&want).all(|(a, b)| a.same_bits(b)) => {}
+                    Ok(got) => wrong.push(format!("{got:?}, not {want:?}\n{head}{line}")),
+                    Err(e) => wrong.push(format!("{e}\n{head}{line}")),
+                }
+            }
+        }
+    }
+    (tried, wrong)
+}
+
+#[test]
+fn numbers_stand_where_values_do() {
+    let (tried, wrong) = numbers_as_operands(0);
+    println!("{tried} operands written as numbers");
+    assert!(wrong.is_empty(), "{} of {tried}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(tried > 500, "{tried}");
+    // Another number is another value: the law can fail.
+    let (_, wrong) = numbers_as_operands(1);
+    assert!(wrong.len() > tried / 4, "{} of {tried}", wrong.len());
+}
+
+#[test]
+fn numbers_in_composites() {
+    let v = [("x", "tensor<?xf64>")];
+    let x = [Array::vector(vec![-1.0, 0.0, 2.5])];
+    let of = |f: fn(f64) -> f64| x[0].to_f64().into_iter().map(f).collect::<Vec<_>>();
+    near(&value(&v, "tgraph.logaddexp %x, 0.0", &x), &of(|x| x.exp().ln_1p()), 1e-15);
+    near(&value(&v, "tgraph.logaddexp 0, %x", &x), &of(|x| x.exp().ln_1p()), 1e-15);
+    near(&value(&v, "tgraph.fma %x, 2.0, 1.0", &x), &of(|x| 2.0 * x + 1.0), 0.0);
+    near(&value(&v, "tgraph.fma 2, %x, 1", &x), &of(|x| 2.0 * x + 1.0), 0.0);
+    near(&value(&v, "tgraph.clip %x, 0.0, 1", &x), &[0.0, 0.0, 1.0], 0.0);
+    near(&value(&v, "tgraph.zeros_like %x", &x), &[0.0; 3], 0.0);
+    near(&value(&v, "tgraph.ones_like %x", &x), &[1.0; 3], 0.0);
+    near(&value(&v, "tgraph.full_like %x {value = 2.5}", &x), &[2.5; 3], 0.0);
+    near(&value(&v, "tgraph.full_like %x {value = 3} : tensor<?xf64>", &x), &[3.0; 3], 0.0);
+    let whole = value(&v, "tgraph.full_like %x {value = 3, dtype = i32}", &x);
+    assert_eq!((whole.dtype(), whole.to_f64()), (DType::I32, vec![3.0; 3]));
+    let truth = value(&v, "tgraph.full_like %x {value = true, dtype = i1}", &x);
+    assert_eq!((truth.dtype(), truth.to_f64()), (DType::Bool, vec![1.0; 3]));
+    refused(&statement(&[("x", "i32")], "tgraph.full_like %x {value = 0.5}"), "0.5 is not a number of type i32");
+    refused(&statement(&v, "tgraph.full_like %x"), "the attribute `value`");
+    near(&value(&v, "tgraph.select true, %x, 0.0", &x), &x[0].to_f64(), 0.0);
+    near(&value(&[], "tgraph.select false, 1.0, 2.0 : f32", &[]), &[2.0], 0.0);
+    near(&value(&[], "tgraph.and true, false", &[]), &[0.0], 0.0);
+    near(&value(&[], "tgraph.linspace 0.0, 1.0 {num = 5}", &[]), &[0.0, 0.25, 0.5, 0.75, 1.0], 0.0);
+    near(&value(&[], "tgraph.linspace 0, 4 {num = 3}", &[]), &[0.0, 2.0, 4.0], 0.0);
+    let single = value(&[], "tgraph.linspace 0, 1 {num = 3, dtype = f32}", &[]);
+    assert_eq!((single.dtype(), single.to_f64()), (DType::F32, vec![0.0, 0.5, 1.0]));
+    let single = value(&[("a", "f32")], "tgraph.linspace %a, 1.0 {num = 2}", &[Array::scalar(0.5f32)]);
+    assert_eq!((single.dtype(), single.to_f64()), (DType::F32, vec![0.5, 1.0]));
+    near(&value(&[], "tgraph.one_hot 2 {depth = 4}", &[]), &[0.0, 0.0, 1.0, 0.0], 0.0);
+    near(&value(&v, "tgraph.dynamic_slice %x, 1 {sizes = [2]}", &x), &[0.0, 2.5], 0.0);
+    let update = "tgraph.dynamic_update_slice %x, %u, 1";
+    let args = [("x", "tensor<3xf64>"), ("u", "tensor<1xf64>")];
+    near(&value(&args, update, &[x[0].clone(), Array::vector(vec![9.0])]), &[-1.0, 9.0, 2.5], 0.0);
+    // Parameters of bodies and of modules say what a number is.
+    let scan = "tgraph.scan 0, %x {carry = 1} body(%c: i64, %x: f64) {\n %d = tgraph.add %c, 1\n tgraph.return %d\n}";
+    assert_eq!(value(&[("x", "tensor<3xf64>")], scan, &x).to_f64(), [3.0]);
+    let call = "tgraph.module @f {\n %k = tgraph.arg : i32\n %x = tgraph.arg : f64\n %s = tgraph.select true, %x, 0\n \
+                tgraph.return %s\n}\ntgraph.module @m {\n %y = tgraph.call @f 3, 2.5\n tgraph.return %y\n}\n";
+    near(&run(&program(call), "m", &[]), &[2.5], 0.0);
+    refused(&statement(&v, "tgraph.add %x, true"), "true is not a number of type f64");
+    refused(
+        &statement(&[], "tgraph.add 1.0, 2.0"),
+        "a number among the operands of `tgraph.add` needs a value beside it",
+    );
+    refused(&statement(&v, "tgraph.dynamic_slice %x, 1.5 {sizes = [2]}"), "1.5 is not a number of type i64");
+}
+
+#[test]
+fn sums_are_compensated_where_the_text_says_so() {
+    let x = [Array::vector(vec![1e8f32, 1.0, -1e8, 1.0])];
+    let v = [("x", "tensor<?xf32>")];
+    assert_eq!(value(&v, "tgraph.reduce %x {op = \"sum\", stable = true}", &x).to_f64(), [2.0]);
+    assert_eq!(value(&v, "tgraph.reduce %x {op = mean, stable = true}", &x).to_f64(), [0.5]);
+    assert_eq!(value(&v, "tgraph.reduce_sum %x {axes = [0], stable = true}", &x).to_f64(), [2.0]);
+    assert_eq!(value(&v, "tgraph.reduce %x {op = max, stable = false}", &x).to_f64(), [1e8]);
+}
+
+/// Equations over modules: `cos(a x) = x`, `x² = a`, the least of `(x - a)² + 0.1 x⁴`, `a x + shift x = b`.
+const EQUATIONS: &str = "
+tgraph.module @cosine {
+  %x, %a = tgraph.arg, tgraph.arg : tensor<?xf64>
+  %u = tgraph.mul %a, %x
+  %y = tgraph.cos %u
+  tgraph.return %y
+}
+tgraph.module @square {
+  %x, %a = tgraph.arg, tgraph.arg : tensor<?xf64>
+  %s = tgraph.mul %x, %x
+  %r = tgraph.sub %s, %a
+  tgraph.return %r
+}
+tgraph.module @loss {
+  %x, %a = tgraph.arg, tgraph.arg : tensor<?xf64>
+  %d = tgraph.sub %x, %a
+  %d2 = tgraph.mul %d, %d
+  %x4 = tgraph.integer_pow %x {n = 4}
+  %t = tgraph.fma %x4, 0.1, %d2
+  %l = tgraph.reduce %t {op = sum}
+  tgraph.return %l
+}
+tgraph.module @product {
+  %u, %v = tgraph.arg, tgraph.arg : tensor<nxf64>
+  %p = tgraph.mul %u, %v
+  tgraph.return %p
+}
+tgraph.module @scaled {
+  %v, %a = tgraph.arg, tgraph.arg : tensor<?xf64>
+  %q = tgraph.call @product %a, %v
+  %p = tgraph.add %q, %v
+  tgraph.return %p
+}
+";
+
+/// `@m`, a module of `%a` that ends in the equation's solution.
+fn solving(line: &str) -> String {
+    format!(
+        "{EQUATIONS}tgraph.module @m {{\n  %a = tgraph.arg : tensor<?xf64>\n  %one = tgraph.ones_like %a\n  \
+         %y = {line}\n  tgraph.return %y\n}}\n"
+    )
+}
+
+#[test]
+fn equations_over_modules_are_solved_and_differentiated() {
+    // Each with its solution and the derivative of that, elementwise.
+    let dottie = |a: f64| (0..200).fold(0.5, |x: f64, _| (a * x).cos());
+    let least = |a: f64| (0..100).fold(a, |x: f64, _| x - (2.0 * (x - a) + 0.4 * x * x * x) / (2.0 + 1.2 * x * x));
+    type Scalars<'a> = &'a dyn Fn(f64) -> f64;
+    let cases: [(&str, Scalars<'_>, Scalars<'_>); 8] = [
+        ("tgraph.fixed_point @cosine %one, %a", &dottie, &|a| {
+            let x = dottie(a);
+            -x * (a * x).sin() / (1.0 + a * (a * x).sin())
+        }),
+        ("tgraph.root @square %one, %a", &|a| a.sqrt(), &|a| 0.5 / a.sqrt()),
+        ("tgraph.root @square %a, %a {tol = 1e-12, max_iter = 40} : tensor<?xf64>", &|a| a.sqrt(), &|a| 0.5 / a.sqrt()),
+        ("tgraph.argmin @loss %one, %a", &least, &|a| 2.0 / (2.0 + 1.2 * least(a).powi(2))),
+        ("tgraph.solve @scaled %one, %a", &|a| 1.0 / (1.0 + a), &|a| -1.0 / (1.0 + a).powi(2)),
+        ("tgraph.solve @scaled %one, %a {solver = \"cg\"}", &|a| 1.0 / (1.0 + a), &|a| -1.0 / (1.0 + a).powi(2)),
+        ("tgraph.solve @scaled %a, %a {solver = gmres}", &|a| a / (1.0 + a), &|a| 1.0 / (1.0 + a).powi(2)),
+        ("tgraph.root @square, %one, %a", &|a| a.sqrt(), &|a| 0.5 / a.sqrt()),
+    ];
+    for (line, y, dy) in cases {
+        let text = format!("{}tgraph.adjoint @m wrt(%a) -> @g\ntgraph.jvp @m wrt(%a) -> @t\n", solving(line));
+        let p = program(&text);
+        for at in [vec![0.9], vec![0.4, 0.7, 0.8]] {
+            let of = |f: Scalars<'_>| at.iter().map(|&a| f(a)).collect::<Vec<f64>>();
+            let x = Array::vector(at.clone());
+            let ones = Array::vector(vec![1.0; at.len()]);
+            near(&run(&p, "m", std::slice::from_ref(&x)), &of(y), 1e-9);
+            near(&run(&p, "g", &[x.clone(), ones.clone()]), &of(dy), 1e-7);
+            let t = reference::run(p.module("t").unwrap(), &[x, ones]).unwrap();
+            near(&t[1], &of(dy), 1e-7);
+        }
+        // The second derivative, against differences of the first.
+        let twice = format!("{text}tgraph.adjoint @g wrt(%a) -> @h\n");
+        let p = program(&twice);
+        let one = Array::vector(vec![1.0]);
+        let h = run(&p, "h", &[Array::vector(vec![0.6]), one.clone(), one]).to_f64()[0];
+        let differences = (dy(0.6 + 1e-5) - dy(0.6 - 1e-5)) / 2e-5;
+        assert!((h - differences).abs() < 1e-5, "{line}: {h}, not {differences}");
+        // Many at once.
+        let f = p.module("m").unwrap();
+        let (many, _) = batch(&Session::default(), f, &[true], &[], &Dim::Const(2)).unwrap();
+        let x = Array::from_vec([2, 1], vec![0.5, 0.9]).unwrap();
+        near(&reference::run(&many, &[x]).unwrap()[0], &[y(0.5), y(0.9)], 1e-9);
+    }
+}
+
+#[test]
+fn equations_nest_and_say_what_is_wrong() {
+    // The root of x² = a inside the fixed point of x -> sqrt(b + x) ... with a = b + x: x² - x - b = 0.
+    let nested = format!(
+        "{EQUATIONS}tgraph.module @inner {{\n  %x, %b = tgraph.arg, tgraph.arg : tensor<?xf64>\n  \
+         %a = tgraph.add %b, %x\n  %one = tgraph.ones_like %x\n  %r = tgraph.root @square %one, %a\n  tgraph.return %r\n}}\n\
+         tgraph.module @m {{\n  %b = tgraph.arg : tensor<?xf64>\n  %s = tgraph.ones_like %b\n  \
+         %y = tgraph.fixed_point @inner %s, %b\n  tgraph.return %y\n}}\ntgraph.adjoint @m wrt(%b) -> @g\n"
+    );
+    let p = program(&nested);
+    let b = Array::vector(vec![2.0, 3.75]);
+    near(&run(&p, "m", std::slice::from_ref(&b)), &[2.0, 2.5], 1e-9);
+    near(&run(&p, "g", &[b, Array::vector(vec![1.0, 1.0])]), &[1.0 / 3.0, 0.25], 1e-7);
+    // Without a module `argmin` and `solve` are the index and the dense solve.
+    let x = Array::vector(vec![3.0, -1.0, 2.0]);
+    assert_eq!(value(&[("x", "tensor<3xf64>")], "tgraph.argmin %x", &[x]).to_f64(), [1.0]);
+    let (a, b) = (Array::from_vec([2, 2], vec![2.0, 0.0, 0.0, 4.0]).unwrap(), Array::vector(vec![1.0, 1.0]));
+    let solve = value(
+        &[("a", "tensor<2x2xf64>"), ("b", "tensor<2x1xf64>")],
+        "tgraph.solve %a, %b",
+        &[a, Array::from_vec([2, 1], b.to_f64()).unwrap()],
+    );
+    near(&solve, &[0.5, 0.25], 1e-15);
+    // Two unknowns of a loss.
+    let two = "tgraph.module @l {\n  %x, %y = tgraph.arg, tgraph.arg : f64\n  %a = tgraph.arg : f64\n  \
+               %p = tgraph.sub %x, %a\n  %q = tgraph.sub %y, %x\n  %s = tgraph.mul %p, %p\n  %t = tgraph.fma %q, %q, %s\n  \
+               tgraph.return %t\n}\ntgraph.module @m {\n  %a = tgraph.arg : f64\n  \
+               %u, %v = tgraph.argmin @l 0.0, 0.0, %a {unknowns = 2}\n  %w = tgraph.add %u, %v\n  tgraph.return %w\n}\n\
+               tgraph.adjoint @m wrt(%a) -> @g\n";
+    let p = program(two);
+    near(&run(&p, "m", &[Array::scalar(1.5)]), &[3.0], 1e-9);
+    near(&run(&p, "g", &[Array::scalar(1.5)]), &[2.0], 1e-9);
+    // Not converged is an error when run.
+    let few = program(&solving("tgraph.fixed_point @cosine %one, %a {tol = 1e-12, max_iter = 3}"));
+    let e = reference::run(few.module("m").unwrap(), &[Array::vector(vec![0.9])]).unwrap_err();
+    assert!(e.message().contains("did not converge"), "{e}");
+    for (line, what) in [
+        ("tgraph.fixed_point %one, %a", "`fixed_point` needs a module before its operands"),
+        ("tgraph.root @square %one", "`square` takes 2 operands, got 1"),
+        ("tgraph.solve @scaled %one, %a {solver = lu}", "there are gmres, cg, dense"),
+        ("tgraph.root @square %one, %a {tol = 0.0}", "`tol` must be positive"),
+        ("tgraph.root @square %one, %a {steps = 3}", "no attribute `steps`"),
+        ("tgraph.argmin @square %one, %a", "scalar"),
+        ("tgraph.root @nothing %one, %a", "there is no module `@nothing`"),
+    ] {
+        refused(&solving(line), what);
+    }
+}
+
+#[test]
+fn random_operations_are_those_of_the_builder() {
+    use DType::{F32, F64, I32, U8, U32};
+    type Write = fn(&dyn Emit, Val) -> Val;
+    fn number(cx: &dyn Emit, d: DType, c: f64) -> Val {
+        cx.full(&Type::scalar(d), c)
+    }
+    let cases: [(&str, Write); 17] = [
+        ("tgraph.random_split %key {n = 3}", |cx, k| cx.random_split(k, &[3.into()])),
+        ("tgraph.random_split %key : tensor<3x2xu32>", |cx, k| cx.random_split(k, &[3.into()])),
+        ("tgraph.random_fold_in %key, 7", |cx, k| cx.random_fold_in(k, number(cx, U32, 7.0))),
+        ("tgraph.random_bits %key {shape = [3], dtype = u8}", |cx, k| cx.random_bits(k, &[3.into()], U8)),
+        ("tgraph.random_uniform %key {shape = [3], dtype = f32}", |cx, k| {
+            cx.random_uniform(k, &[3.into()], number(cx, F32, 0.0), number(cx, F32, 1.0))
+        }),
+        ("tgraph.random_uniform %key, -1.0, 2 : tensor<3xf64>", |cx, k| {
+            cx.random_uniform(k, &[3.into()], number(cx, F64, -1.0), number(cx, F64, 2.0))
+        }),
+        ("tgraph.uniform %key, -1.0, 2 {shape = [3], dtype = f64}", |cx, k| {
+            cx.random_uniform(k, &[3.into()], number(cx, F64, -1.0), number(cx, F64, 2.0))
+        }),
+        ("tgraph.random_normal %key : tensor<2x3xf32>", |cx, k| cx.random_normal(k, &[2.into(), 3.into()], F32)),
+        ("tgraph.random_exponential %key {shape = [4], dtype = f64}", |cx, k| {
+            cx.random_exponential(k, &[4.into()], F64)
+        }),
+        ("tgraph.random_gumbel %key {shape = [4], dtype = f64}", |cx, k| cx.random_gumbel(k, &[4.into()], F64)),
+        ("tgraph.random_truncated_normal %key, -1.0, 1.0 {shape = [4], dtype = f64}", |cx, k| {
+            cx.random_truncated_normal(k, &[4.into()], number(cx, F64, -1.0), number(cx, F64, 1.0))
+        }),
+        ("tgraph.random_bernoulli %key, 0.5 {shape = [8]}", |cx, k| {
+            cx.random_bernoulli(k, &[8.into()], number(cx, F32, 0.5))
+        }),
+        ("tgraph.random_bernoulli %key, 0.5 : tensor<8xi1>", |cx, k| {
+            cx.random_bernoulli(k, &[8.into()], number(cx, F32, 0.5))
+        }),
+        ("tgraph.random_int %key, 0, 10 {shape = [5], dtype = i32}", |cx, k| {
+            cx.random_int(k, &[5.into()], number(cx, I32, 0.0), number(cx, I32, 10.0))
+        }),
+        ("tgraph.random_categorical %key, %x", |cx, k| cx.random_categorical(k, cx.iota(&Type::new(F64, [4]), 0), 0)),
+        ("tgraph.random_permutation %key, %x", |cx, k| cx.random_permutation(k, cx.iota(&Type::new(F64, [4]), 0), 0)),
+        ("tgraph.random_dropout %key, %x {rate = 0.5}", |cx, k| {
+            cx.random_dropout(k, cx.iota(&Type::new(F64, [4]), 0), 0.5)
+        }),
+    ];
+    let x = Array::vector(vec![0.0, 1.0, 2.0, 3.0]);
+    for (line, write) in cases {
+        let text = statement(&[("key", "tensor<2xu32>"), ("x", "tensor<4xf64>")], line);
+        let b = Builder::new("f", Session::default());
+        let key = b.param(Type::new(U32, [2]), None);
+        let y = write(&b, key);
+        let f = b.finish(&[y]).unwrap();
+        let key = Array::vector(vec![0u32, 42]);
+        let want = reference::run(&f, std::slice::from_ref(&key)).unwrap().remove(0);
+        let got = run(&program(&text), "m", &[key, x.clone()]);
+        assert!(got.same_bits(&want), "{line}: {got:?}, not {want:?}");
+    }
+    let key = value(&[], "tgraph.random_key {seed = 4294967298}", &[]);
+    assert_eq!((key.dtype(), key.to_f64()), (U32, vec![1.0, 2.0]));
+    // Derivatives go through parameters.
+    let text = "tgraph.module @m {\n  %key = tgraph.arg : tensor<2xu32>\n  %s = tgraph.arg : f64\n  \
+                %z = tgraph.random_normal %key : tensor<5xf64>\n  %y = tgraph.mul %z, %s\n  \
+                %l = tgraph.reduce %y {op = sum}\n  tgraph.return %l\n}\ntgraph.adjoint @m wrt(%s) -> @g\n";
+    let (p, key) = (program(text), Array::vector(vec![0u32, 1]));
+    let at = |s: f64| [key.clone(), Array::scalar(s)];
+    near(&run(&p, "g", &at(3.0)), &run(&p, "m", &at(1.0)).to_f64(), 1e-14);
+    let v = [("key", "tensor<2xu32>")];
+    refused(&statement(&v, "tgraph.random_normal %key {dtype = f32}"), "needs a shape");
+    refused(&statement(&v, "tgraph.random_normal %key {shape = [2]}"), "needs an element type");
+    refused(&statement(&[("x", "f64")], "tgraph.random_normal %x : tensor<3xf64>"), "a random key is u32[2]");
+}
+
+/// An extent over these symbols.
+fn extent(rng: &mut Rng, names: &[&str], depth: usize) -> Dim {
+    let smaller = |rng: &mut Rng| extent(rng, names, depth - 1);
+    match rng.below(if depth == 0 { 2 } else { 8 }) {
+        0 | 1 => Dim::sym(names[rng.below(names.len())]),
+        2 => smaller(rng) + Dim::from(rng.below(5)),
+        3 => smaller(rng) - smaller(rng),
+        4 => smaller(rng) * smaller(rng),
+        5 => smaller(rng) * Dim::from(2 + rng.below(3)),
+        6 => smaller(rng).floor_div(1 + rng.below(4)),
+        _ => smaller(rng).affine(1 - 2 * rng.below(2) as i64, rng.below(7) as i64 - 3),
+    }
+}
+
+/// Names that an extent may have: plain, reserved, unfriendly.
+const NAMES: &[&str] = &[
+    "n", "m", "batch", "x", "max", "floordiv", "true", "false", "inf", "nan", "dense", "complex", "f32", "i1", "e5",
+    "_", "$", "n.1", ".5", ".n", "0", "0x1f", "5e3", "1n", "?0", "?n", "?true", "?inf", "?x", "?.5", "?", "??", "?-1",
+    "n-1", "a b", "", "\"", "\\", "(", "n*m", "->", "é", "²", "٣", "tgraph.x", "%n", "@n", "a,b", "]", "}", "//", "\n",
+    "\t", "\u{7f}", "💧", "-n", "+", "x1", "tensor", "true-1", "return",
+];
+
+/// Every extent, in a type, as an attribute, in a list of an attribute and in a constant: read as it was printed.
+#[test]
+fn extents_of_any_name_are_read_as_they_are_printed() {
+    let mut rng = Rng::new(3);
+    for round in 0..2000 {
+        let names: Vec<&str> = (0..1 + rng.below(3)).map(|_| NAMES[rng.below(NAMES.len())]).collect();
+        let names: &[&str] = if round < NAMES.len() { &NAMES[round..=round] } else { &names };
+        // A lone `?` is an extent that is open, in a type: no argument has it.
+        let names: Vec<&str> = names.iter().map(|n| if *n == "?" { "?q" } else { n }).collect();
+        let d = if round < NAMES.len() { Dim::sym(names[0]) } else { extent(&mut rng, &names, 3) };
+        let b = Builder::new("m", Session::default());
+        let cx: &dyn Emit = &b;
+        for n in &names {
+            b.param(Type::new(DType::F32, vec![Dim::sym(n)]), None);
+        }
+        let x = b.param(Type::new(DType::F32, vec![d.clone()]), None);
+        let one = cx.full(&Type::scalar(DType::F64), 1.0);
+        let y = cx.broadcast_in_dim(one, &[d.clone(), 2.into(), d.clone()], &[]);
+        let z = cx.iota(&Type::new(DType::I64, vec![d.clone()]), 0);
+        let size = cx.extent(&Type::scalar(DType::I64), &d);
+        let f = match b.finish(&[x, y, z, size]) {
+            Ok(f) => f,
+            Err(e) => panic!("{names:?} {d}: {e}"),
+        };
+        let text = print_function(&f);
+        let p = Program::parse(&text, None).unwrap_or_else(|e| panic!("{names:?} {d:?}: {e}\n{text}"));
+        let g: &Arc<Function> = p.modules().last().unwrap();
+        assert_eq!(print_function(g), text, "{names:?}");
+        if names.iter().all(|n| !n.starts_with('?')) {
+            assert_eq!(g.result_types(), f.result_types(), "{names:?}\n{text}");
+        }
+    }
+}
+
+/// The text blocks of the guide, letter by letter.
+mod guide {
+    use super::*;
+
+    const REVERSE: &str = r#"tgraph.module @m {
+  %x = tgraph.arg : tensor<?xf32>
+  %y = tgraph.sin %x : tensor<?xf32>
+  %z = tgraph.reduce %y {op = "sum"} : tensor<?xf32> -> f32
+  tgraph.return %z : f32
+}
+
+// Autodiff pass (reverse mode)
+tgraph.adjoint @m wrt(%x) -> @m_grad
+"#;
+
+    const ADJOINT: &str = r#"tgraph.module @m_grad {
+  %x = tgraph.arg : tensor<?xf32>
+  %dy = tgraph.ones_like %x
+  %cosx = tgraph.cos %x
+  %dx = tgraph.mul %dy, %cosx
+  tgraph.return %dx
+}
+"#;
+
+    const FORWARD: &str = r#"tgraph.module @m {
+  %x = tgraph.arg : tensor<?xf32>
+  %y = tgraph.exp %x : tensor<?xf32>
+  tgraph.return %y : tensor<?xf32>
+}
+
+// Forward-mode transform
+tgraph.jvp @m wrt(%x) -> @m_jvp
+"#;
+
+    const TANGENT: &str = r#"tgraph.module @m_jvp {
+  %x, %dx = tgraph.arg, tgraph.tangent : tensor<?xf32>
+  %y = tgraph.exp %x
+  %dy = tgraph.mul %y, %dx
+  tgraph.return %y, %dy
+}
+"#;
+
+    const HESSIAN: &str = r#"// Hessian-vector product: ∇²f(x) * v
+tgraph.hvp @m wrt(%x) dir(%v) -> @m_hvp
+"#;
+
+    const SIZES: [usize; 4] = [0, 1, 5, 1000];
+
+    fn wave(n: usize, phase: f32) -> Array {
+        Array::vector((0..n).map(|i| (0.7 * i as f32 + phase).sin()).collect())
+    }
+
+    fn all(p: &Program, name: &str, x: &[Array]) -> Vec<Array> {
+        reference::run(p.module(name).unwrap(), x).unwrap()
+    }
+
+    #[test]
+    fn reverse_mode_and_the_adjoint_by_hand() {
+        let (derived, by_hand) = (program(REVERSE), program(ADJOINT));
+        for n in SIZES {
+            let x = wave(n, 0.3);
+            let sum: f64 = x.to_f64().into_iter().map(f64::sin).sum();
+            let value = run(&derived, "m", std::slice::from_ref(&x)).to_f64()[0];
+            assert!((value - sum).abs() <= 1e-5 * (1.0 + n as f64));
+            let g = run(&derived, "m_grad", std::slice::from_ref(&x));
+            near(&g, &x.to_f64().into_iter().map(f64::cos).collect::<Vec<_>>(), 4e-7);
+            assert!(run(&by_hand, "m_grad", &[x]).same_bits(&g), "n = {n}");
+        }
+    }
+
+    #[test]
+    fn forward_mode_and_the_tangent_by_hand() {
+        let (derived, by_hand) = (program(FORWARD), program(TANGENT));
+        for n in SIZES {
+            let x = [wave(n, 0.3), wave(n, 1.3)];
+            let (a, b) = (all(&derived, "m_jvp", &x), all(&by_hand, "m_jvp", &x));
+            assert!(a.len() == 2 && a.iter().zip(&b).all(|(a, b)| a.same_bits(b)), "n = {n}");
+            let y: Vec<f64> = x[0].to_f64().into_iter().map(f64::exp).collect();
+            near(&a[0], &y, 4e-7);
+            near(&a[1], &y.iter().zip(x[1].to_f64()).map(|(y, t)| y * t).collect::<Vec<_>>(), 8e-7);
+        }
+    }
+
+    #[test]
+    fn products_with_the_hessian() {
+        let p = program(&format!("{REVERSE}{HESSIAN}"));
+        for n in SIZES {
+            let x = [wave(n, 0.3), wave(n, 1.3)];
+            let want = x[0].to_f64().into_iter().zip(x[1].to_f64()).map(|(x, v)| -x.sin() * v);
+            near(&run(&p, "m_hvp", &x), &want.collect::<Vec<_>>(), 8e-7);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The gradient of a variable, and how reverse passes add to it.
+
+use super::exec::Value;
+use super::runtime::EagerRuntime;
+use super::tape::{apply, lock};
+use cotangent_core::{Env, Loc, Result};
+use std::sync::{Arc, Mutex};
+
+/// The gradient of a variable so far.
+#[derive(Default)]
+pub(super) struct Gradient {
+    pub value: Option<Value>,
+    /// How often it changed.
+    version: u64,
+}
+
+/// A gradient, shared by the tensors that are the variable.
+pub(super) type Grad = Arc<Mutex<Gradient>>;
+
+impl Gradient {
+    /// Takes it out; whoever asked lets go of it when the lock is free, as it may hold the last reference to a tape.
+    #[must_use]
+    pub fn take(&mut self) -> Option<Value> {
+        self.version += 1;
+        self.value.take()
+    }
+
+    /// Adds a value to a gradient. What is more than an addition in place happens while the lock is free: it may run
+    /// anybody's code. If the gradient changed meanwhile, it happens again.
+    pub fn add(grad: &Mutex<Gradient>, rt: &EagerRuntime, v: Value, track: bool) -> Result<()> {
+        loop {
+            let (mut sum, version) = {
+                let mut g = lock(grad);
+                g.version += 1;
+                match &mut g.value {
+                    None => {
+                        g.value = Some(v);
+                        return Ok(());
+                    }
+                    Some(old) => {
+                        if add_in_place(rt, old, &v, track) {
+                            return Ok(());
+                        }
+                        (old.clone(), g.version)
+                    }
+                }
+            };
+            add_up(rt, &mut sum, &v, track)?;
+            let old = {
+                let mut g = lock(grad);
+                if g.version != version {
+                    continue;
+                }
+                g.version += 1;
+                g.value.replace(sum)
+            };
+            drop(old);
+            return Ok(());
+        }
+    }
+}
+
+/// Whether `v` was added to `old` where it lies: nobody else has that, and nothing is recorded.
+fn add_in_place(rt: &EagerRuntime, old: &mut Value, v: &Value, track: bool) -> bool {
+    let recorded = track && (old.edge.is_some() || v.edge.is_some());
+    !recorded && !rt.is_watched() && old.tensor.add_over(&v.tensor)
+}
+
+/// `old + v`; over `old` if nobody else has it and nothing is recorded.
+pub(super) fn add_up(rt: &EagerRuntime, old: &mut Value, v: &Value, track: bool) -> Result<()> {
+    if !add_in_place(rt, old, v, track) {
+        let mut y = apply(rt, &rt.session().sum(), &[old, v], track, Loc::None, &mut Env::default())?;
+        *old = y.remove(0);
+    }
+    Ok(())
+}

@@ -1,0 +1,66 @@
+//! Hooks: what looks at the cotangents of a tensor in every reverse pass, until it is removed.
+
+use super::tape::{lock, next_id};
+use super::tensor::EagerTensor;
+use crate::tensor::Given;
+use std::sync::{Arc, Mutex, Weak};
+
+/// Looks at a cotangent, and may replace it.
+pub(super) type HookFn = Arc<dyn Fn(&EagerTensor) -> Option<EagerTensor> + Send + Sync>;
+
+/// A hook of a tensor: its slot, the order in which its elements are listed, and what is called.
+#[derive(Clone)]
+pub(super) struct Hook {
+    id: u64,
+    pub slot: u32,
+    pub given: Given,
+    pub call: HookFn,
+}
+
+/// The hooks of a node.
+pub(super) type Hooks = Mutex<Vec<Hook>>;
+
+/// Adds a hook; what removes it again.
+pub(super) fn add(hooks: &Arc<Hooks>, slot: u32, given: Given, call: HookFn) -> HookHandle {
+    let id = next_id();
+    lock(hooks).push(Hook { id, slot, given, call });
+    HookHandle { hooks: Arc::downgrade(hooks), id }
+}
+
+/// A hook that was [registered](EagerTensor::register_hook), and can be removed. Dropping the handle leaves the hook.
+///
+/// ```
+/// use cotangent::{EagerRuntime, Tensor};
+/// let x = EagerRuntime::new().variable_from(Tensor::scalar(2.0))?;
+/// let doubled = x.register_hook(|g| g.scale(2.0).ok())?;
+/// x.square()?.backward()?;
+/// assert!(doubled.remove());
+/// x.square()?.backward()?;
+/// assert_eq!(x.grad()?.unwrap().item::<f64>()?, 8.0 + 4.0);
+/// // It is gone.
+/// assert!(!doubled.remove());
+/// # Ok::<(), cotangent::ad::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct HookHandle {
+    hooks: Weak<Hooks>,
+    id: u64,
+}
+
+impl HookHandle {
+    /// Removes the hook, with what it holds; whether it was there.
+    pub fn remove(&self) -> bool {
+        let Some(hooks) = self.hooks.upgrade() else { return false };
+        let found = {
+            let mut hooks = lock(&hooks);
+            hooks.iter().position(|h| h.id == self.id).map(|k| hooks.remove(k))
+        };
+        found.is_some()
+    }
+}
+
+impl std::fmt::Debug for HookHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "HookHandle #{}", self.id)
+    }
+}

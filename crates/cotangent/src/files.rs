@@ -1,0 +1,219 @@
+//! Files, written whole or not at all: every writer of the library and of the command line ends here.
+//!
+//! A regular file is written beside itself and renamed over the old one when all of it is on the disk, so a full disk or a
+//! process that is killed leaves the old file. A symbolic link is followed, the mode is kept. What is no regular file (a
+//! device, a pipe, `/dev/stdout`) is written in place.
+
+use cotangent_core::{Code, Error, Result};
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, BufWriter, Cursor, ErrorKind, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Replaces a file by these bytes, or makes it.
+///
+/// ```
+/// use cotangent::files;
+/// let path = std::env::temp_dir().join(format!("cotangent_{}.txt", std::process::id()));
+/// files::write(&path, b"one")?;
+/// files::write(&path, b"two")?;
+/// assert_eq!(std::fs::read(&path).expect("it was just written"), b"two");
+/// # std::fs::remove_file(&path).expect("it was just written");
+/// assert!(files::write("/no/such/folder/file", b"").is_err());
+/// # Ok::<(), cotangent::Error>(())
+/// ```
+///
+/// # Errors
+/// The file cannot be written. Then what was there before is still there.
+pub fn write(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
+    write_with(path.as_ref(), &mut |out| out.write_all(bytes))
+}
+
+/// What contents are written to.
+pub(crate) trait Out: Write + Seek {}
+
+impl<T: Write + Seek> Out for T {}
+
+/// Replaces a file by what `content` writes.
+pub(crate) fn write_with(path: &Path, content: &mut dyn FnMut(&mut dyn Out) -> io::Result<()>) -> Result<()> {
+    put(path, content).map_err(|e| Error::new(Code::Io, format!("cannot write {}: {e}", path.display())))
+}
+
+fn put(path: &Path, content: &mut dyn FnMut(&mut dyn Out) -> io::Result<()>) -> io::Result<()> {
+    let (target, handed) = follow(path)?;
+    match fs::metadata(&target) {
+        Ok(old) if handed || !old.is_file() => in_place(&target, old.is_file(), content),
+        Ok(old) => replace(&target, Some(&old), content),
+        Err(e) if e.kind() == ErrorKind::NotFound && !handed => replace(&target, None, content),
+        Err(e) => Err(e),
+    }
+}
+
+/// The file that links lead to, and whether it is an open file that this process was handed (`/dev/stdout`).
+fn follow(path: &Path) -> io::Result<(PathBuf, bool)> {
+    const LINKS: usize = 40;
+    let mut at = path.to_owned();
+    for _ in 0..LINKS {
+        if at.starts_with("/proc") || at.starts_with("/dev/fd") {
+            return Ok((at, true));
+        }
+        match fs::read_link(&at) {
+            Ok(to) => at = at.parent().unwrap_or(Path::new("")).join(to),
+            Err(_) => return Ok((at, false)),
+        }
+    }
+    Err(io::Error::other("too many symbolic links"))
+}
+
+/// Writes to what is there. A regular file that this process was handed goes on where it ends.
+fn in_place(target: &Path, regular: bool, content: &mut dyn FnMut(&mut dyn Out) -> io::Result<()>) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).append(regular).open(target)?;
+    let mut memory = Memory::default();
+    content(&mut memory)?;
+    file.write_all(memory.bytes())?;
+    file.flush()
+}
+
+/// Writes beside the file and renames.
+fn replace(
+    target: &Path,
+    old: Option<&Metadata>,
+    content: &mut dyn FnMut(&mut dyn Out) -> io::Result<()>,
+) -> io::Result<()> {
+    if old.is_some() {
+        // A rename would replace a file that may not be written.
+        OpenOptions::new().write(true).open(target)?;
+    }
+    let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let (file, beside) = new_file(folder)?;
+    let done = fill(file, old, content).and_then(|()| fs::rename(&beside, target));
+    if done.is_err() {
+        let _ = fs::remove_file(&beside);
+        return done;
+    }
+    // The name is on the disk when its folder is. Not every system can ask for that.
+    let _ = File::open(folder).and_then(|f| f.sync_all());
+    Ok(())
+}
+
+fn new_file(folder: &Path) -> io::Result<(File, PathBuf)> {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    loop {
+        let n = NEXT.fetch_add(1, Ordering::Relaxed);
+        let beside = folder.join(format!(".cotangent-{}-{n}", std::process::id()));
+        match OpenOptions::new().write(true).create_new(true).open(&beside) {
+            Ok(file) => return Ok((file, beside)),
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
+            Err(e) => return Err(e),
+        }
+    }
+}
+
+fn fill(file: File, old: Option<&Metadata>, content: &mut dyn FnMut(&mut dyn Out) -> io::Result<()>) -> io::Result<()> {
+    const BUFFER: usize = 1 << 16;
+    let mut out = BufWriter::with_capacity(BUFFER, file);
+    content(&mut out)?;
+    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    if let Some(old) = old {
+        keep_owner(&file, old);
+        file.set_permissions(old.permissions())?;
+    }
+    file.sync_all()
+}
+
+/// Gives the new file the old one's owner, where this process may.
+#[cfg(unix)]
+fn keep_owner(file: &File, old: &Metadata) {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    if file.metadata().is_ok_and(|new| (new.uid(), new.gid()) != (old.uid(), old.gid())) {
+        let _ = fchown(file, Some(old.uid()), Some(old.gid()));
+    }
+}
+
+#[cfg(not(unix))]
+fn keep_owner(_: &File, _: &Metadata) {}
+
+/// Bytes in memory; where there is none left, writing fails.
+#[derive(Default)]
+pub(crate) struct Memory(Cursor<Vec<u8>>);
+
+impl Memory {
+    pub fn bytes(&self) -> &[u8] {
+        self.0.get_ref()
+    }
+
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.0.into_inner()
+    }
+}
+
+impl Write for Memory {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        let end = (self.0.position() as usize).saturating_add(buf.len());
+        let more = end.saturating_sub(self.0.get_ref().len());
+        self.0.get_mut().try_reserve(more).map_err(|_| ErrorKind::OutOfMemory)?;
+        self.0.write(buf)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for Memory {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(test: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("cotangent_files_{}_{test}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    #[test]
+    fn an_error_in_the_middle_leaves_the_old_file_and_nothing_else() {
+        let folder = folder("middle");
+        let path = folder.join("a");
+        write(&path, b"old").unwrap();
+        let e = write_with(&path, &mut |out| {
+            out.write_all(&[0; 100_000])?;
+            Err(io::Error::other("enough"))
+        });
+        assert!(e.unwrap_err().to_string().contains("enough"));
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "no file beside it is left");
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_and_modes_are_kept() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = folder("links");
+        let (file, link, open) = (folder.join("file"), folder.join("link"), folder.join("open"));
+        write(&file, b"old").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+        std::os::unix::fs::symlink("file", &link).unwrap();
+        std::os::unix::fs::symlink("made", &open).unwrap();
+        write(&link, b"new").unwrap();
+        write(&open, b"made").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
+        assert_eq!(fs::read(folder.join("made")).unwrap(), b"made", "a link to nothing makes its target");
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn devices_are_written_in_place() {
+        write("/dev/null", b"x").unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+}

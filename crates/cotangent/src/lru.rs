@@ -1,0 +1,80 @@
+//! [`Lru`]: a map that knows which entry was not used for longest, and how much all of them weigh.
+
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::hash::Hash;
+
+struct Entry<V> {
+    value: V,
+    weight: usize,
+    used: u64,
+}
+
+/// Values by key, with the order of their last use. Nothing here drops a value: what leaves the map is returned, so that
+/// callers can let go of it when they hold no lock.
+pub(crate) struct Lru<K, V> {
+    map: FxHashMap<K, Entry<V>>,
+    /// Keys by when they were used last.
+    by_use: BTreeMap<u64, K>,
+    clock: u64,
+    weight: usize,
+}
+
+impl<K, V> Default for Lru<K, V> {
+    fn default() -> Lru<K, V> {
+        Lru { map: FxHashMap::default(), by_use: BTreeMap::new(), clock: 0, weight: 0 }
+    }
+}
+
+impl<K: Hash + Eq + Clone, V> Lru<K, V> {
+    pub fn len(&self) -> usize {
+        self.map.len()
+    }
+
+    /// The sum of the weights; it saturates.
+    pub fn weight(&self) -> usize {
+        self.weight
+    }
+
+    /// The value under a key, which counts as used now.
+    pub fn get(&mut self, key: &K) -> Option<&V> {
+        let e = self.map.get_mut(key)?;
+        if e.used == self.clock {
+            return Some(&e.value);
+        }
+        self.clock += 1;
+        if let Some(key) = self.by_use.remove(&e.used) {
+            self.by_use.insert(self.clock, key);
+        }
+        e.used = self.clock;
+        Some(&e.value)
+    }
+
+    /// Puts a value under a key; the one that was there is returned.
+    #[must_use]
+    pub fn insert(&mut self, key: K, value: V, weight: usize) -> Option<V> {
+        let old = self.remove(&key);
+        self.clock += 1;
+        self.by_use.insert(self.clock, key.clone());
+        self.map.insert(key, Entry { value, weight, used: self.clock });
+        self.weight = self.weight.saturating_add(weight);
+        old
+    }
+
+    #[must_use]
+    pub fn remove(&mut self, key: &K) -> Option<V> {
+        let e = self.map.remove(key)?;
+        self.by_use.remove(&e.used);
+        self.weight = self.weight.saturating_sub(e.weight);
+        Some(e.value)
+    }
+
+    /// Takes the value out that was not used for longest.
+    #[must_use]
+    pub fn pop(&mut self) -> Option<V> {
+        let (_, key) = self.by_use.pop_first()?;
+        let e = self.map.remove(&key)?;
+        self.weight = self.weight.saturating_sub(e.weight);
+        Some(e.value)
+    }
+}

@@ -1,0 +1,201 @@
+//! [`Orders`]: in which order the results of a program are listed, for any orders of what goes in.
+//!
+//! A result says of its order what the arrays say that it was computed from, all others aside: so it does not matter what
+//! else is compiled. A derivative is listed as what it was taken by (a gradient) or of (a tangent), of which its program
+//! need not read an element.
+
+use super::node::{Kind, Node};
+use super::{Like, TracedTensor};
+use crate::tensor::Given;
+use crate::{Result, Tensor, Type};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::sync::{Arc, Mutex};
+
+/// A tensor by node and index.
+type Id = (u64, u32);
+
+fn id(t: &TracedTensor) -> Id {
+    (t.node.id, t.index)
+}
+
+/// An array whose order counts.
+enum Leaf {
+    /// The parameter at this position.
+    Param(u32),
+    /// One that is no parameter, at this position of the others.
+    Other(u32),
+}
+
+/// An array that the program does not read. Callers may pass it all the same.
+struct Other {
+    id: Id,
+    ty: Type,
+    /// The order that the trace knows.
+    given: Given,
+}
+
+/// What is known of the order of a value: that of the results of these.
+enum Step {
+    Leaf(Leaf),
+    Join(SmallVec<[u32; 2]>),
+}
+
+/// How orders of results follow from those of arrays.
+pub(crate) struct Orders {
+    steps: Vec<Step>,
+    /// The step of each result; `None`: nothing with an order.
+    results: Vec<Option<u32>>,
+    others: Vec<Other>,
+    /// What was asked last, and the answer.
+    last: Mutex<Option<(Vec<Given>, Arc<[Given]>)>>,
+}
+
+/// The tensors that decide the order of a tensor.
+fn sources(t: &TracedTensor) -> &TracedTensor {
+    t.like.as_deref().map_or(t, |like| &like.of)
+}
+
+struct Walk {
+    steps: Vec<Step>,
+    of_params: FxHashMap<Id, u32>,
+    others: Vec<Other>,
+    /// The step of each node that was met; parameters are there from the start.
+    known: FxHashMap<u64, Option<u32>>,
+    of_others: FxHashMap<Id, u32>,
+}
+
+impl Walk {
+    fn other(&mut self, t: &TracedTensor) -> u32 {
+        if let Some(&k) = self.of_others.get(&id(t)) {
+            return k;
+        }
+        let given = match &t.node.kind {
+            Kind::Value(value) => value.given(),
+            _ => Given::Nothing,
+        };
+        let k = self.others.len() as u32;
+        self.others.push(Other { id: id(t), ty: t.node.types[t.index as usize].clone(), given });
+        self.of_others.insert(id(t), k);
+        k
+    }
+
+    fn step(&mut self, step: Step) -> u32 {
+        self.steps.push(step);
+        self.steps.len() as u32 - 1
+    }
+
+    /// The step of a tensor, if its node was met.
+    fn find(&self, t: &TracedTensor) -> Option<Option<u32>> {
+        let t = sources(t);
+        match self.of_params.get(&id(t)) {
+            Some(&step) => Some(Some(step)),
+            None => self.known.get(&t.node.id).copied(),
+        }
+    }
+
+    /// Meets a node whose operands were met.
+    fn meet(&mut self, t: &TracedTensor) {
+        let node: &Node = &t.node;
+        let step = match &node.kind {
+            Kind::Op(_, operands) => {
+                let mut from: SmallVec<[u32; 2]> = operands.iter().filter_map(|x| self.find(x).flatten()).collect();
+                from.sort_unstable();
+                from.dedup();
+                match from[..] {
+                    [] => None,
+                    [one] => Some(one),
+                    _ => Some(self.step(Step::Join(from))),
+                }
+            }
+            Kind::Failed(_) => None,
+            Kind::Input(_) | Kind::Value(_) => {
+                let k = self.other(t);
+                Some(self.step(Step::Leaf(Leaf::Other(k))))
+            }
+        };
+        self.known.insert(node.id, step);
+    }
+}
+
+impl Orders {
+    /// Those of the results `outputs` of a program with these parameters.
+    pub fn of(outputs: &[&TracedTensor], params: &[TracedTensor]) -> Orders {
+        let mut walk = Walk {
+            steps: Vec::new(),
+            of_params: FxHashMap::default(),
+            others: Vec::new(),
+            known: FxHashMap::default(),
+            of_others: FxHashMap::default(),
+        };
+        for (k, p) in params.iter().enumerate() {
+            let step = walk.step(Step::Leaf(Leaf::Param(k as u32)));
+            walk.of_params.insert(id(p), step);
+        }
+        let mut stack: Vec<TracedTensor> = outputs.iter().map(|t| sources(t).clone()).collect();
+        let mut accepted: Vec<Arc<Like>> = outputs.iter().filter_map(|t| t.like.clone()).collect();
+        while let Some(t) = stack.last().cloned() {
+            if walk.find(&t).is_some() {
+                stack.pop();
+                continue;
+            }
+            let before = stack.len();
+            for x in t.node.operands() {
+                if walk.find(x).is_none() {
+                    stack.push(sources(x).clone());
+                }
+                accepted.extend(x.like.clone());
+            }
+            if stack.len() == before {
+                walk.meet(&t);
+                stack.pop();
+            }
+        }
+        for t in accepted.iter().flat_map(|like| &like.from) {
+            if !walk.of_params.contains_key(&id(t)) {
+                walk.other(t);
+            }
+        }
+        let results = outputs.iter().map(|t| walk.find(t).flatten()).collect();
+        Orders { steps: walk.steps, results, others: walk.others, last: Mutex::default() }
+    }
+
+    /// Whether a tensor is an array that callers may pass although the program does not read it; an error if the array
+    /// has another type.
+    pub fn accepts(&self, t: &TracedTensor, array: &Tensor) -> Option<Result<usize>> {
+        let k = self.others.iter().position(|o| o.id == id(t))?;
+        let (want, got) = (&self.others[k].ty, array.ty());
+        if want.differs(&got) {
+            let text = format!("{t:?} takes {want}, got {got}");
+            return Some(Err(crate::Error::new(crate::Code::ShapeMismatch, text)));
+        }
+        Some(Ok(k))
+    }
+
+    /// What the results say of their order, for arrays of parameters, and of others that were passed.
+    pub fn results(&self, params: impl Iterator<Item = Given>, passed: &[(usize, Given)]) -> Arc<[Given]> {
+        let mut arrays: Vec<Given> = params.collect();
+        let n = arrays.len();
+        arrays.extend(self.others.iter().map(|o| o.given));
+        for &(k, given) in passed {
+            arrays[n + k] = given;
+        }
+        let mut last = self.last.lock().unwrap_or_else(|e| e.into_inner());
+        if let Some((known, results)) = &*last
+            && *known == arrays
+        {
+            return results.clone();
+        }
+        let mut of: Vec<Given> = Vec::with_capacity(self.steps.len());
+        for step in &self.steps {
+            of.push(match step {
+                Step::Leaf(Leaf::Param(k)) => arrays[*k as usize],
+                Step::Leaf(Leaf::Other(k)) => arrays[n + *k as usize],
+                Step::Join(from) => Given::of_results(from.iter().map(|&s| of[s as usize])),
+            });
+        }
+        let results: Arc<[Given]> = self.results.iter().map(|s| s.map_or(Given::Nothing, |s| of[s as usize])).collect();
+        *last = Some((arrays, results.clone()));
+        results
+    }
+}

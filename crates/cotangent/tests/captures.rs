@@ -1,0 +1,232 @@
+//! What closures capture: every higher-order function with a captured value that is active, its gradient against finite
+//! differences, or an error that says so; never a silent constant.
+
+use cotangent::closures::{
+    Checkpoint, Solver, argmin, checkpoint, checkpointing, cond, custom_jvp, custom_vjp, fixed_point, fori_loop, grad,
+    hessian, hvp, jacobian, jit, jvp, linear_solve, root, scan, scan_reverse, switch, value_and_grad, vjp, vmap,
+    vmap_axes, vmap_axes_to, while_loop, with_numerics, with_rules,
+};
+use cotangent::primitive::{Arg, Batched, Cost, Linearized, no_rule};
+use cotangent::transform::{Lin, Lv, Numerics, RuleSet};
+use cotangent::{Array, Code, DType, Dim, Emit, Env, Error, Op, Primitive, Result, TracedTensor as T, Type, Val};
+
+fn at(x: f64) -> T {
+    T::scalar(x)
+}
+
+fn vec(x: &[f64]) -> T {
+    T::from_vec_row_major(vec![x.len()], x.to_vec())
+}
+
+fn number(t: Result<T>) -> f64 {
+    t.unwrap().to_tensor().unwrap().item().unwrap()
+}
+
+type Case = (&'static str, fn(T) -> Result<T>);
+
+/// Functions of a number that is captured where the name says.
+const CASES: &[Case] = &[
+    ("grad", |a| grad(|x: T| x.sin() * &a)(at(0.5))),
+    ("value_and_grad", |a| value_and_grad(|x: T| x.sin() * &a * &a)(at(0.5)).map(|(y, g)| y * g)),
+    ("vjp", |a| {
+        let (y, back) = vjp(|x: T| x.sin() * &a, at(0.5))?;
+        Ok(y * back(&a * 2.0)?)
+    }),
+    ("jvp", |a| jvp(|x: T| x.sin() * &a, at(0.5), a.clone()).map(|(y, t)| y * t)),
+    ("hvp", |a| hvp(|x: T| x.sin() * &a)(at(0.5), at(1.5))),
+    ("jacobian", |a| Ok(jacobian(|x: T| &x * &x * &a)(vec(&[0.5, 2.0]))?.sum())),
+    ("hessian", |a| Ok(hessian(|x: T| (x.powi(3) * &a).sum())(vec(&[0.5, 2.0]))?.sum())),
+    ("hessian of a tuple", |a| {
+        let ((xx, xy), (_, yy)) =
+            hessian(|(x, y): (T, T)| x.powi(3) * &y * &a + y.exp() * &a * &x)((at(0.5), at(2.0)))?;
+        Ok(xx + xy * 2.0 + yy * &a)
+    }),
+    ("vmap", |a| Ok(vmap(|x: T| &x * &a)(vec(&[0.5, 2.0]))?.sum())),
+    ("vmap_axes", |a| {
+        Ok(vmap_axes(|(x, y): (T, T)| x * y * &a, &[Some(0), None])((vec(&[0.5, 2.0]), a.clone()))?.sum())
+    }),
+    ("vmap_axes_to", |a| {
+        let f = vmap_axes_to(|x: T| (&x * &a, a.sin()), &[Some(0)], &[Some(0), None]);
+        let (y, s) = f(vec(&[0.5, 2.0]))?;
+        Ok(y.sum() * s)
+    }),
+    ("jit", |a| jit(|x: T| x.sin() * &a)(at(0.5))),
+    ("checkpoint", |a| checkpoint(|x: T| (x * &a).sin())(at(0.5))),
+    ("scan", |a| Ok(scan(|c: T, x: T| (&c * &a + &x, &c * &x), at(0.5), vec(&[1.0, 2.0, 0.25]))?.1.sum())),
+    ("scan_reverse", |a| Ok(scan_reverse(|c: T, x: T| (&c * &a + &x, ()), at(0.5), vec(&[1.0, 2.0, 0.25]))?.0)),
+    ("checkpointed scan", |a| {
+        Ok(checkpointing(Checkpoint::Every(2))
+            .scan(|c: T, x: T| (&c * &a + &x, ()), at(0.5), vec(&[1.0, 2.0, 0.25]))?
+            .0)
+    }),
+    ("while_loop", |a| while_loop(|c: T| c.lt(&at(20.0)), |c: T| &c * &a + 1.0, at(0.5))),
+    ("fori_loop", |a| fori_loop(0, 3, |_, c: T| &c * &a + 1.0, at(0.5))),
+    ("cond", |a| cond(&at(1.0).gt(&at(0.0)), at(0.5), |x: T| x.sin() * &a, |x: T| x)),
+    ("cond, not taken", |a| cond(&at(-1.0).gt(&at(0.0)), at(0.5), |x: T| x.sin() * &a, |x: T| x * &a * &a)),
+    ("switch", |a| {
+        switch(
+            &T::scalar(1i64),
+            at(0.5),
+            &[0.5, 2.0].map(|k| {
+                let a = a.clone();
+                move |x: T| x.sin() * &a * k
+            }),
+        )
+    }),
+    ("fixed_point", |a| fixed_point(|x: T| (&x * &a).cos() * 0.25, at(0.5))),
+    ("root", |a| root(|x: T| x.powi(3) - &a, at(1.0))),
+    ("argmin", |a| argmin(|x: T| (&x - &a).powi(4) + x.square(), at(0.5))),
+    ("linear_solve", |a| linear_solve(|x: T| &x * &a, at(3.0), Solver::Gmres)),
+    ("linear_solve, right side", |a| linear_solve(|x: T| &x * 2.0, a.sin(), Solver::Cg)),
+    ("custom_jvp", |a| custom_jvp(|x: T| x.sin() * &a, |x: T, t: T| (x.sin() * &a, t * x.cos() * &a))(at(0.5))),
+    ("custom_jvp, argument and capture", |a| {
+        custom_jvp(
+            |x: T| (&x * &a, x.sin() * a.exp()),
+            |x: T, t: T| ((&x * &a, x.sin() * a.exp()), (&t * &a, &t * x.cos() * a.exp())),
+        )(a.square())
+        .map(|(x, y)| x * y)
+    }),
+    ("custom_jvp, only the rule captures", |a| {
+        grad(custom_jvp(|x: T| x.sin(), |x: T, t: T| (x.sin(), t * x.cos() * &a)))(at(0.5))
+    }),
+    ("custom_vjp", |a| {
+        custom_vjp(|x: T| x.sin() * &a, |x: T| (x.sin() * &a, x.clone()), |x: T, ct: T| ct * x.cos() * &a)(at(0.5))
+    }),
+    ("custom_vjp, argument and capture", |a| {
+        custom_vjp(|x: T| x.sin() * &a, |x: T| (x.sin() * &a, x.clone()), |x: T, ct: T| ct * x.cos() * &a)(a.square())
+    }),
+    ("custom_vjp of two results", |a| {
+        let f = |x: &T| (x * &a, T::scalar(3i64), x.sin() * &a);
+        let bwd = |x: T, (p, _, q): (T, T, T)| p * &a + q * x.cos() * &a;
+        let (x, _, y) = custom_vjp(|x: T| f(&x), |x: T| (f(&x), x.clone()), bwd)(at(0.5))?;
+        Ok(x * y)
+    }),
+    ("vmap of custom_jvp", |a| {
+        Ok(vmap(custom_jvp(|x: T| x.sin() * &a, |x: T, t: T| (x.sin() * &a, t * x.cos() * &a)))(vec(&[0.5, 2.0]))?
+            .sum())
+    }),
+    ("vmap of custom_vjp", |a| {
+        let f = custom_vjp(|x: T| x.sin() * &a, |x: T| (x.sin() * &a, x.clone()), |x: T, ct: T| ct * x.cos() * &a);
+        Ok(vmap(f)(vec(&[0.5, 2.0]))?.sum())
+    }),
+    ("scan of custom_vjp", |a| {
+        let f = custom_vjp(|x: T| x.sin() * &a, |x: T| (x.sin() * &a, x.clone()), |x: T, ct: T| ct * x.cos() * &a);
+        Ok(scan(|c: T, x: T| Ok::<_, Error>((f(c)? * &x, ())), at(0.5), vec(&[1.0, 2.0, 0.25]))?.0)
+    }),
+    ("with_rules", |a| with_rules(RuleSet::default(), || grad(|x: T| x.sin() * &a)(at(0.5)))),
+    ("with_numerics", |a| {
+        with_numerics(Numerics { strong_zero: true, ..Numerics::default() }, || grad(|x: T| x.sin() * &a)(at(0.5)))
+    }),
+];
+
+#[test]
+fn captured_values_are_differentiated() {
+    for &(name, f) in CASES {
+        let value = |a: f64| number(f(at(a)));
+        let h = 1e-4;
+        let want =
+            (8.0 * (value(1.3 + h) - value(1.3 - h)) - (value(1.3 + 2.0 * h) - value(1.3 - 2.0 * h))) / (12.0 * h);
+        let near = |how: &str, got: f64| {
+            assert!((got - want).abs() < 1e-7 * (1.0 + want.abs()), "{name}, {how}: {got} is not {want}");
+        };
+        assert!(want.abs() > 1e-3, "{name} depends on what it captures: {want}");
+        near("grad", number(grad(f)(at(1.3))));
+        near("jvp", number(jvp(f, at(1.3), at(1.0)).map(|(_, t)| t)));
+        near("jit", number(grad(jit(f))(at(1.3))));
+        near("checkpoint", number(grad(checkpoint(f))(at(1.3))));
+        near("grad of vmap", number(grad(|a: T| Ok::<_, Error>(vmap(f)(a)?.sum()))(vec(&[1.3])).map(|g| g.sum())));
+        near("vmap of grad", number(vmap(grad(f))(vec(&[1.3])).map(|g| g.sum())));
+        // Second order: the derivative of the derivative.
+        let slope = |a: f64| number(grad(f)(at(a)));
+        let want =
+            (8.0 * (slope(1.3 + h) - slope(1.3 - h)) - (slope(1.3 + 2.0 * h) - slope(1.3 - 2.0 * h))) / (12.0 * h);
+        let got = number(grad(grad(f))(at(1.3)));
+        assert!((got - want).abs() < 1e-6 * (1.0 + want.abs()), "{name}, second order: {got} is not {want}");
+    }
+}
+
+/// An operation without derivative.
+#[derive(Debug)]
+struct Opaque;
+
+impl Primitive for Opaque {
+    fn name(&self) -> &str {
+        "test.opaque"
+    }
+    fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
+        Ok(x.to_vec())
+    }
+    fn eval(&self, x: &[Array], _: &Env) -> Result<Vec<Array>> {
+        Ok(vec![Array::from_vec(x[0].shape(), x[0].to_f64().into_iter().map(|v| v * v).collect())?])
+    }
+    fn linearize(&self, _: &Lin<'_>, _: &[Val], _: &[Option<Lv>]) -> Result<Linearized> {
+        Err(no_rule(self, "linearize"))
+    }
+    fn transpose(&self, _: &dyn Emit, _: &[Arg], _: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
+        Err(no_rule(self, "transpose"))
+    }
+    fn batch(&self, cx: &dyn Emit, _: &Dim, x: &[Batched]) -> Result<Vec<Batched>> {
+        Ok(vec![Batched { val: cx.op(Op::extension(Opaque), &[x[0].val]), mapped: true }])
+    }
+    fn cost(&self, _: &[Type], _: &[Type]) -> Cost {
+        Cost::default()
+    }
+}
+
+fn opaque(x: &T) -> Result<T> {
+    Ok(T::apply(Op::extension(Opaque), &[x])?[0].clone())
+}
+
+/// Where the closure has no derivative by what it captures, that is an error of who asks for it, and of nobody else.
+#[test]
+fn captures_without_derivative_are_errors_when_they_are_active() {
+    let forward = |a: T, x: T| {
+        custom_jvp(
+            |x: T| opaque(&(&x * &a)),
+            |x: T, t: T| Ok::<_, Error>((opaque(&(&x * &a))?, t * &x * &a * &a * 2.0)),
+        )(x)
+    };
+    let reverse = |a: T, x: T| {
+        let f = |x: &T| opaque(&(x * &a));
+        custom_vjp(|x: T| f(&x), |x: T| Ok::<_, Error>((f(&x)?, x.clone())), |x: T, ct: T| ct * &x * &a * &a * 2.0)(x)
+    };
+    assert_eq!(number(forward(at(3.0), at(2.0))), 36.0);
+    assert_eq!(number(reverse(at(3.0), at(2.0))), 36.0);
+    assert_eq!(number(grad(|x: T| forward(at(3.0), x))(at(2.0))), 36.0);
+    assert_eq!(number(grad(|x: T| reverse(at(3.0), x))(at(2.0))), 36.0);
+    for e in [grad(|a: T| forward(a, at(2.0)))(at(3.0)), grad(|a: T| reverse(a, at(2.0)))(at(3.0))] {
+        let e = e.expect_err("an error");
+        assert_eq!(e.code(), Code::NoRule);
+        assert!(e.to_string().contains("captures this value"), "{e}");
+    }
+}
+
+#[test]
+fn results_of_integers_have_no_derivative() {
+    let whole = |x: T| x.convert(DType::I32);
+    let code = |r: Result<T>| r.and_then(|y| y.to_tensor()).expect_err("an error").code();
+    assert_eq!(code(grad(whole)(at(2.7))), Code::IntegerOutput);
+    assert_eq!(code(jacobian(whole)(at(2.7))), Code::IntegerOutput);
+    assert_eq!(code(hessian(whole)(at(2.7))), Code::IntegerOutput);
+    assert_eq!(code(hvp(whole)(at(2.7), at(1.0))), Code::IntegerOutput);
+    assert_eq!(code(value_and_grad(whole)(at(2.7)).map(|y| y.1)), Code::IntegerOutput);
+    assert_eq!(code(jvp(whole, at(2.7), at(1.0)).map(|y| y.1)), Code::IntegerOutput);
+    assert_eq!(code(vjp(whole, at(2.7)).map(|y| y.0)), Code::IntegerOutput);
+    // Beside a float they are what they are.
+    let (y, t) = jvp(|x: T| (x.convert(DType::I32), &x * &x), at(2.7), at(1.0)).unwrap();
+    assert_eq!((number(Ok(y.1)), number(Ok(t.1))), (2.7 * 2.7, 5.4));
+}
+
+/// The scope ends where it ends, also by a panic.
+#[test]
+fn contexts_are_scoped() {
+    let f = |x: T| x.gt(&at(0.0)).select(&x.sqrt(), &(&x * 0.0));
+    let strong = Numerics { strong_zero: true, ..Numerics::default() };
+    let slope = || number(grad(f)(at(0.0)));
+    assert_eq!(with_numerics(strong, slope), 0.0);
+    assert!(slope().is_nan());
+    let panicked: std::thread::Result<()> = std::panic::catch_unwind(|| with_numerics(strong, || panic!("on purpose")));
+    assert!(panicked.is_err() && slope().is_nan());
+    assert!(with_numerics(strong, || with_numerics(Numerics::default(), slope)).is_nan());
+    assert_eq!(with_numerics(strong, || with_rules(RuleSet::default(), slope)), 0.0);
+}

@@ -1,0 +1,75 @@
+//! Elements outside of an operand are left out of a convolution, whatever the kernel is.
+//!
+//! [`tiles`](super::tiles) multiplies the zeros around and between the elements of an operand, which adds nothing while the
+//! kernel is finite. Where it is not, the elements of the result whose windows have such a product are computed again here,
+//! by the same chain without it. All others keep their bits.
+
+use super::Channels;
+use crate::element::Number;
+use crate::gemm::{DEPTH, RUN};
+use crate::memory::{Fallible, collected, with_capacity};
+use crate::parallel;
+use crate::sliding::{Axis, components};
+
+/// The sum of products in the order of [`gemm`](mod@crate::gemm): chains of fused multiply-adds over blocks of steps,
+/// blocks in ascending order in runs, runs in pairs. A product that is `None` is left out.
+pub(super) fn ordered<T: Number>(terms: &[Option<(T, T)>], fused: fn(T, T, T) -> T) -> T {
+    if terms.len() > RUN {
+        let half = RUN * (terms.len().div_ceil(RUN)).next_power_of_two() / 2;
+        let (left, right) = terms.split_at(half);
+        return ordered(left, fused).plus(ordered(right, fused));
+    }
+    let chain = |terms: &[Option<(T, T)>]| terms.iter().flatten().fold(T::ZERO, |sum, &(x, w)| fused(x, w, sum));
+    terms.chunks(DEPTH).map(chain).reduce(T::plus).unwrap_or(T::ZERO)
+}
+
+/// Computes the elements of `y` again whose windows have a product of a weight that is not finite and no element.
+pub(super) fn leave_out<T: Number>(
+    y: &mut [T],
+    x: &[T],
+    w: &[T],
+    c: Channels,
+    axes: &[Axis],
+    fused: fn(T, T, T) -> T,
+) -> Fallible {
+    let finite = |w: &T| w.times(T::ZERO) == T::ZERO;
+    if w.iter().all(finite) {
+        return Ok(());
+    }
+    let mut runs = with_capacity(axes.len())?;
+    for a in axes {
+        runs.push(collected((0..a.window).map(|k| a.run(k)))?);
+    }
+    if runs.iter().zip(axes).all(|(runs, a)| runs.iter().all(|r| r.count == a.count)) {
+        return Ok(());
+    }
+    let volume = |f: fn(&Axis) -> usize| axes.iter().map(f).product::<usize>();
+    let (n, m, count) = (volume(|a| a.len), volume(|a| a.window), volume(|a| a.count));
+    // The element of the operand at place `k` of the window `p`.
+    let element = |k: &[usize], p: &[usize]| {
+        (0..axes.len()).try_fold(0, |s, a| Some(s * axes[a].len + runs[a][k[a]].element(p[a])?))
+    };
+    let places = collected((0..m).map(|k| components(k, axes.iter().map(|a| a.window))))?;
+    let rows = c.features * m;
+    parallel::try_chunks(y, count, (count * rows) as u64, |plane, y| {
+        let (b, o) = (plane / c.outputs, plane % c.outputs);
+        let w = &w[(b / c.batch * c.outputs + o) * rows..][..rows];
+        let x = &x[b * c.features * n..][..c.features * n];
+        let mut odd = collected((0..rows).filter(|&r| !finite(&w[r])).map(|r| r % m))?;
+        odd.sort_unstable();
+        odd.dedup();
+        if odd.is_empty() {
+            return Ok(());
+        }
+        for (p, y) in y.iter_mut().enumerate() {
+            let p = components(p, axes.iter().map(|a| a.count));
+            if odd.iter().all(|&k| element(&places[k], &p).is_some()) {
+                continue;
+            }
+            let inside = collected(places.iter().map(|k| element(k, &p)))?;
+            let term = |r: usize| inside[r % m].map(|i| (x[r / m * n + i], w[r]));
+            *y = ordered(&collected((0..rows).map(term))?, fused);
+        }
+        Ok(())
+    })
+}

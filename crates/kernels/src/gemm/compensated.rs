@@ -1,0 +1,69 @@
+//! Products whose sums are compensated: each element is that of a sum in twice the precision, rounded once.
+
+use super::Number;
+use crate::loops::{Axis, Loops};
+use crate::memory::{Fallible, with_capacity};
+use crate::parallel;
+use crate::simd::widest;
+use crate::twice::Exact;
+use crate::view::{View, volume};
+
+/// As [`gemm`](fn@super::gemm), with products and sums in twice the precision of `f64`.
+///
+/// Many times slower: one element of C after another, without blocks.
+///
+/// # Panics
+/// As there.
+pub fn gemm_compensated<T: Number>(c: &mut [T], a: View<T>, b: View<T>) -> Fallible {
+    let batch = a.shape().len().checked_sub(2).expect("operands have rows and columns");
+    let (m, k) = (a.shape()[batch], a.shape()[batch + 1]);
+    let n = *b.shape().last().expect("operands have rows and columns");
+    assert!(
+        b.shape().len() == batch + 2 && a.shape()[..batch] == b.shape()[..batch] && b.shape()[batch] == k,
+        "the product of shapes {:?} and {:?}",
+        a.shape(),
+        b.shape()
+    );
+    assert_eq!(c.len(), volume(&a.shape()[..batch]) * m * n, "c has shape [.., {m}, {n}]");
+    if c.is_empty() || k == 0 {
+        c.fill(T::ZERO);
+        return Ok(());
+    }
+    let mut starts = with_capacity(c.len() / (m * n))?;
+    if batch == 0 {
+        starts.push([a.offset(), b.offset()]);
+    } else {
+        let loops = Loops::new((0..batch).map(|d| Axis { len: a.shape()[d], strides: [a.stride(d), b.stride(d)] }));
+        let [by_a, by_b] = loops.inner().strides;
+        loops.in_order([a.offset(), b.offset()], |[a, b], len| {
+            let at = |start: usize, i: usize, by: isize| start.wrapping_add_signed(i as isize * by);
+            starts.extend((0..len).map(|i| [at(a, i, by_a), at(b, i, by_b)]));
+        });
+    }
+    let (x, y) = (a.data(), b.data());
+    let steps = [a.stride(batch), a.stride(batch + 1), b.stride(batch), b.stride(batch + 1)];
+    let nanos = (c.len() as u64).saturating_mul(k as u64).saturating_mul(4);
+    parallel::try_chunks(c, n, nanos, |row, c| {
+        let mut sums = with_capacity::<T::Exact>(n)?;
+        widest(
+            #[inline(always)]
+            || {
+                let [from_a, from_b] = starts[row / m];
+                let from_a = from_a.wrapping_add_signed((row % m) as isize * steps[0]);
+                for p in 0..k as isize {
+                    let x = x[from_a.wrapping_add_signed(p * steps[1])].wide();
+                    let from_b = from_b.wrapping_add_signed(p * steps[2]);
+                    let product =
+                        |j: usize| T::Exact::product(x, y[from_b.wrapping_add_signed(j as isize * steps[3])].wide());
+                    if p == 0 {
+                        sums.extend((0..n).map(product));
+                    } else {
+                        sums.iter_mut().enumerate().for_each(|(j, s)| *s = s.plus(product(j)));
+                    }
+                }
+                c.iter_mut().zip(&sums).for_each(|(c, s)| *c = T::from_wide(s.round()));
+            },
+        );
+        Ok(())
+    })
+}

@@ -1,0 +1,308 @@
+//! Memory whose size data decides: it comes from here, and where there is none the answer is an error, not the end of
+//! the process.
+//!
+//! [`zeros`], [`filled`], [`collected`], [`with_capacity`] and [`grow`] make vectors, [`with_room`] lends memory for the
+//! length of a call, and the [`pool`] keeps buffers that are likely to be taken again. A large piece is handed out only
+//! if some memory is left beside it ([`SPARE`]), because small allocations of the standard library have no way to fail.
+
+mod pool;
+
+pub use pool::{Bytes, KEPT, LARGE, Stats, give, release, stats, take};
+
+use half::{bf16, f16};
+use num_complex::Complex;
+use std::alloc::{Layout, alloc_zeroed};
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// An error: there is no memory for a workspace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfMemory {
+    /// What was asked for.
+    pub bytes: usize,
+}
+
+impl fmt::Display for OutOfMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.bytes {
+            usize::MAX => f.write_str("a workspace is larger than the address space"),
+            n => write!(f, "there is no memory for a workspace of {n} bytes"),
+        }
+    }
+}
+
+impl std::error::Error for OutOfMemory {}
+
+/// The result of what needs a workspace.
+pub type Fallible<T = ()> = Result<T, OutOfMemory>;
+
+/// A type whose all-zero bytes are a value.
+///
+/// # Safety
+/// They must be.
+pub unsafe trait Plain: Copy {}
+
+macro_rules! plain {
+    ($($t:ty)*) => {$(
+        // SAFETY: zero bytes are `false`, the integer 0, +0.0 or several of them.
+        unsafe impl Plain for $t {}
+    )*};
+}
+
+plain!(bool i8 i16 i32 i64 u8 u16 u32 u64 usize f16 bf16 f32 f64 Complex<f32> Complex<f64>);
+
+/// Bytes that must be free beside a large piece: for everything small that follows, stacks of threads included.
+const SPARE: usize = 4 << 20;
+
+thread_local! {
+    /// How many more allocations of this thread succeed, in tests; `u64::MAX`: all.
+    static LEFT: Cell<u64> = const { Cell::new(u64::MAX) };
+}
+
+/// Runs `f`; only its first `count` allocations on this thread succeed. For tests of what follows when one does not.
+#[doc(hidden)]
+pub fn with_allocations<R>(count: u64, f: impl FnOnce() -> R) -> R {
+    struct Restore(u64);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            LEFT.set(self.0);
+        }
+    }
+    let _restore = Restore(LEFT.replace(count));
+    f()
+}
+
+/// Whether an allocation may succeed: always, but in [`with_allocations`].
+fn allowed() -> bool {
+    match LEFT.get() {
+        u64::MAX => true,
+        0 => false,
+        n => {
+            LEFT.set(n - 1);
+            true
+        }
+    }
+}
+
+/// The bytes of `n` elements.
+fn size<T>(n: usize) -> Fallible<usize> {
+    Layout::array::<T>(n).map(|layout| layout.size()).map_err(|_| OutOfMemory { bytes: usize::MAX })
+}
+
+/// Whether some memory is left beside a piece of this size that was just allocated.
+pub(crate) fn leaves_room(bytes: usize) -> bool {
+    bytes < LARGE || is_free(HELD.load(Ordering::Relaxed).saturating_add(SPARE))
+}
+
+/// Whether the system would give so many bytes: asked for, and given back untouched.
+#[cfg(target_os = "linux")]
+pub(crate) fn is_free(bytes: usize) -> bool {
+    let (rights, kind) = (libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
+    // SAFETY: a mapping of our own, which nothing refers to when it goes.
+    unsafe {
+        let at = libc::mmap(std::ptr::null_mut(), bytes, rights, kind, -1, 0);
+        at != libc::MAP_FAILED && libc::munmap(at, bytes) == 0
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn is_free(bytes: usize) -> bool {
+    Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
+}
+
+/// Bytes that are [`Held`].
+static HELD: AtomicUsize = AtomicUsize::new(0);
+
+/// Memory that a library is going to allocate, and has no way to say that it cannot: nobody else takes it as long as this
+/// lives. It may not be there in pieces of any size, as one piece was asked for.
+pub struct Held(usize);
+
+/// An error unless so many bytes are free. Few are not asked for: the call costs a microsecond.
+pub fn hold(bytes: usize) -> Fallible<Held> {
+    if bytes < LARGE {
+        return if allowed() { Ok(Held(0)) } else { Err(OutOfMemory { bytes }) };
+    }
+    let held = Held(bytes);
+    // Another thread may hold some, too: whoever comes second sees both.
+    let all = HELD.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes).saturating_add(SPARE);
+    let free = allowed() && all <= isize::MAX as usize && (is_free(all) || (release() > 0 && is_free(all)));
+    if free { Ok(held) } else { Err(OutOfMemory { bytes }) }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        HELD.fetch_sub(self.0, Ordering::Relaxed);
+    }
+}
+
+/// Tries an allocation, and once more without what is kept.
+fn tried<R>(bytes: usize, mut f: impl FnMut() -> Option<R>) -> Fallible<R> {
+    if !allowed() {
+        return Err(OutOfMemory { bytes });
+    }
+    let mut attempt = || f().filter(|_| leaves_room(bytes));
+    match attempt() {
+        None if release() > 0 => attempt(),
+        made => made,
+    }
+    .ok_or(OutOfMemory { bytes })
+}
+
+/// `n` zeros.
+pub fn zeros<T: Plain>(n: usize) -> Fallible<Vec<T>> {
+    let bytes = size::<T>(n)?;
+    if bytes == 0 {
+        return Ok(Vec::new());
+    }
+    let layout = Layout::array::<T>(n).map_err(|_| OutOfMemory { bytes })?;
+    tried(bytes, || {
+        // SAFETY: the layout has a size.
+        let data = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        // SAFETY: the memory is that of a vector of `n` elements, all of which are valid (`Plain`).
+        Some(unsafe { Vec::from_raw_parts(data.cast::<T>().as_ptr(), n, n) })
+    })
+}
+
+/// A vector without elements and with room for `n`.
+pub fn with_capacity<T>(n: usize) -> Fallible<Vec<T>> {
+    let bytes = size::<T>(n)?;
+    if bytes == 0 {
+        return Ok(Vec::new());
+    }
+    tried(bytes, || {
+        let mut made = Vec::new();
+        made.try_reserve_exact(n).ok()?;
+        Some(made)
+    })
+}
+
+/// `n` times `x`.
+pub fn filled<T: Copy>(x: T, n: usize) -> Fallible<Vec<T>> {
+    let mut made = with_capacity(n)?;
+    made.resize(n, x);
+    Ok(made)
+}
+
+/// A copy.
+pub fn copied<T: Copy>(x: &[T]) -> Fallible<Vec<T>> {
+    let mut made = with_capacity(x.len())?;
+    made.extend_from_slice(x);
+    Ok(made)
+}
+
+/// The elements of an iterator.
+pub fn collected<T>(all: impl Iterator<Item = T>) -> Fallible<Vec<T>> {
+    let mut made = with_capacity(all.size_hint().0)?;
+    for x in all {
+        push(&mut made, x)?;
+    }
+    Ok(made)
+}
+
+/// Appends an element.
+#[inline]
+pub fn push<T>(to: &mut Vec<T>, x: T) -> Fallible {
+    if to.len() == to.capacity() {
+        reserve(to, 1)?;
+    }
+    to.push(x);
+    Ok(())
+}
+
+/// Makes room for so many more elements.
+pub fn reserve<T>(to: &mut Vec<T>, more: usize) -> Fallible {
+    if to.capacity() - to.len() >= more {
+        return Ok(());
+    }
+    let bytes = size::<T>(to.len().saturating_add(more))?;
+    tried(bytes, || to.try_reserve(more).ok())
+}
+
+/// Makes a vector at least so long, with copies of `x` at its end.
+pub fn grow<T: Copy>(to: &mut Vec<T>, n: usize, x: T) -> Fallible {
+    if to.len() < n {
+        reserve(to, n - to.len())?;
+        to.resize(n, x);
+    }
+    Ok(())
+}
+
+/// Makes a vector exactly so long, of copies of `x` alone.
+pub fn refill<T: Copy>(to: &mut Vec<T>, n: usize, x: T) -> Fallible {
+    to.clear();
+    grow(to, n, x)
+}
+
+/// The alignment of rooms: a line of the cache.
+const LINE: usize = 64;
+
+/// Rooms up to this size are kept by their thread, larger ones by the pool.
+const OWN: usize = 256 << 10;
+
+/// Rooms up to this size are powers of two. What is not used of one is memory that was never touched.
+const MANY: usize = 64 << 20;
+
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Line {
+    _bytes: [u8; LINE],
+}
+
+/// Calls `f` with room for `bytes`, aligned to 64, of bytes that are anything. `f` may ask for more.
+pub(crate) fn with_room<R>(bytes: usize, f: impl FnOnce(*mut u8) -> R) -> Fallible<R> {
+    if bytes > OWN {
+        // Products of many sizes follow each other: few sizes of rooms, so that one is there.
+        let size = if bytes <= MANY { bytes.next_power_of_two() } else { bytes };
+        let layout = Layout::from_size_align(size, LINE).map_err(|_| OutOfMemory { bytes })?;
+        let data = take(layout, Bytes::Initialised).ok_or(OutOfMemory { bytes })?;
+        struct Back(NonNull<u8>, Layout);
+        impl Drop for Back {
+            fn drop(&mut self) {
+                // SAFETY: the room was taken with this layout, initialised, and nobody uses it any more.
+                unsafe { give(self.0, self.1) };
+            }
+        }
+        let room = Back(data, layout);
+        return Ok(f(room.0.as_ptr()));
+    }
+    // A room for each depth: the one that was left last is taken first.
+    thread_local!(static ROOMS: RefCell<Vec<Vec<Line>>> = const { RefCell::new(Vec::new()) });
+    let mut room = ROOMS.with_borrow_mut(Vec::pop).unwrap_or_default();
+    if room.len() * LINE < bytes {
+        // Not resized: nothing in it is needed.
+        drop(room);
+        room = filled(Line { _bytes: [0; LINE] }, bytes.div_ceil(LINE))?;
+    }
+    let out = f(room.as_mut_ptr().cast());
+    ROOMS.with_borrow_mut(|rooms| rooms.push(room));
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_there_is_an_error() {
+        assert_eq!(zeros::<f64>(usize::MAX), Err(OutOfMemory { bytes: usize::MAX }));
+        assert_eq!(with_capacity::<u8>(1 << 60), Err(OutOfMemory { bytes: 1 << 60 }));
+        assert!(filled(1u64, 1 << 50).is_err() && hold(1 << 60).is_err() && hold(1).is_ok());
+        assert!(with_room(1 << 60, |_| ()).is_err());
+        let mut some = vec![1u8];
+        assert!(grow(&mut some, 1 << 60, 0).is_err() && some == [1]);
+        assert_eq!(zeros::<f64>(3).unwrap(), [0.0; 3]);
+        assert_eq!(collected((0..5).filter(|x| x % 2 == 0)).unwrap(), [0, 2, 4]);
+    }
+
+    #[test]
+    fn allocations_fail_when_a_test_says_so() {
+        with_allocations(1, || {
+            assert!(zeros::<f64>(10).is_ok());
+            assert!(zeros::<f64>(10).is_err());
+            assert!(zeros::<f64>(0).is_ok(), "nothing is allocated");
+        });
+        assert!(zeros::<f64>(10).is_ok());
+    }
+}

@@ -1,0 +1,315 @@
+//! The pool: a buffer that nobody refers to any more is kept for the next of its size, by one pool for the process.
+//!
+//! To get large memory from the system costs several times what it costs to write it (every page is cleared and mapped
+//! when it is first touched), and to clear what a product of matrices will set costs a tenth of a small one. So buffers of
+//! [`KEPT`] bytes and more are kept, at most [`MOST`] bytes of all threads together, and new ones of [`LARGE`] bytes ask
+//! for huge pages.
+//!
+//! What is kept is what is likely to be taken again. A buffer stays if one of its size was taken that has not come back:
+//! what a program gets from elsewhere, its arguments, is freed. Sizes that were taken twice stay for [`LONG`] calls of the
+//! pool since they were taken last, others for [`SHORT`]. [`release`] frees everything.
+
+use super::{allowed, leaves_room};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
+use std::ptr::NonNull;
+use std::sync::{Mutex, MutexGuard};
+
+/// From this size on a buffer is kept.
+pub const KEPT: usize = 32 << 10;
+
+/// From this size on memory comes from the system, where zeros cost nothing: all of it is initialised.
+pub const LARGE: usize = 1 << 20;
+
+/// Bytes that are kept.
+const MOST: usize = 256 << 20;
+
+/// Sizes that are remembered.
+const SIZES: usize = 512;
+
+/// Buffers of one size that are taken and not yet back, as far as they are counted.
+const OUT: u32 = 256;
+
+/// Calls of the pool for which buffers of a size stay that was taken once, or more often.
+const SHORT: u64 = 64;
+const LONG: u64 = 4096;
+
+/// What the bytes of a buffer are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bytes {
+    /// Zero.
+    Zero,
+    /// Anything, but somebody wrote them.
+    Initialised,
+    /// Of less than [`LARGE`] bytes perhaps never written.
+    Any,
+}
+
+/// What the pool holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Buffers that are kept.
+    pub buffers: usize,
+    /// Their bytes.
+    pub bytes: usize,
+    /// The most bytes that are kept.
+    pub limit: usize,
+}
+
+/// The buffers of one layout.
+#[derive(Default)]
+struct Class {
+    kept: Vec<usize>,
+    /// How many were taken and are not back.
+    out: u32,
+    /// How often one was taken, and at which call the last time.
+    taken: u64,
+    last: u64,
+}
+
+#[derive(Default)]
+struct Pool {
+    classes: FxHashMap<Layout, Class>,
+    bytes: usize,
+    /// Calls so far.
+    calls: u64,
+}
+
+/// Buffers to free when the lock is gone.
+#[derive(Default)]
+struct Freed(SmallVec<[(usize, Layout); 2]>);
+
+impl Drop for Freed {
+    fn drop(&mut self) {
+        for &(at, layout) in &self.0 {
+            // SAFETY: the buffer was given with this layout, nobody refers to it, and it is no longer in the pool.
+            unsafe { dealloc(at as *mut u8, layout) };
+        }
+    }
+}
+
+static POOL: Mutex<Option<Pool>> = Mutex::new(None);
+
+/// The pool. A thread that failed inside left it whole: nothing in there calls what could fail.
+fn pool() -> MutexGuard<'static, Option<Pool>> {
+    POOL.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+impl Pool {
+    fn take(&mut self, layout: Layout) -> Option<usize> {
+        self.calls += 1;
+        let class = self.classes.entry(layout).or_default();
+        (class.taken, class.last) = (class.taken + 1, self.calls);
+        class.out = (class.out + 1).min(OUT);
+        let found = class.kept.pop()?;
+        self.bytes -= layout.size();
+        Some(found)
+    }
+
+    fn give(&mut self, at: usize, layout: Layout, freed: &mut Freed) {
+        self.calls += 1;
+        match self.classes.get_mut(&layout).filter(|class| class.out > 0) {
+            Some(class) if layout.size() <= MOST => {
+                class.out -= 1;
+                class.kept.push(at);
+                self.bytes += layout.size();
+            }
+            _ => freed.0.push((at, layout)),
+        }
+        if self.calls.is_multiple_of(SHORT) || self.classes.len() > SIZES {
+            self.forget(freed);
+        }
+        while self.bytes > MOST && self.free_oldest(freed) {}
+    }
+
+    /// Frees what was not taken for long.
+    fn forget(&mut self, freed: &mut Freed) {
+        let calls = self.calls;
+        let mut gone = 0;
+        self.classes.retain(|&layout, class| {
+            let stays = if class.taken > 1 { LONG } else { SHORT };
+            let age = calls - class.last;
+            if age > stays {
+                gone += class.kept.len() * layout.size();
+                freed.0.extend(class.kept.drain(..).map(|at| (at, layout)));
+            }
+            age <= LONG
+        });
+        self.bytes -= gone;
+        while self.classes.len() > SIZES {
+            let Some(oldest) = self.classes.iter().min_by_key(|(_, c)| c.last).map(|(&layout, _)| layout) else {
+                break;
+            };
+            if let Some(class) = self.classes.remove(&oldest) {
+                self.bytes -= class.kept.len() * oldest.size();
+                freed.0.extend(class.kept.into_iter().map(|at| (at, oldest)));
+            }
+        }
+    }
+
+    /// Frees a buffer of the size that was taken last the longest time ago; `false`: there is none.
+    fn free_oldest(&mut self, freed: &mut Freed) -> bool {
+        let held = self.classes.iter_mut().filter(|(_, class)| !class.kept.is_empty());
+        let Some((&layout, class)) = held.min_by_key(|(_, class)| class.last) else { return false };
+        freed.0.extend(class.kept.pop().map(|at| (at, layout)));
+        self.bytes -= layout.size();
+        true
+    }
+}
+
+/// A buffer to be freed with this layout, which has a size; `None` if there is no such memory.
+pub fn take(layout: Layout, bytes: Bytes) -> Option<NonNull<u8>> {
+    if !allowed() {
+        return None;
+    }
+    if layout.size() >= KEPT {
+        let found = pool().get_or_insert_default().take(layout);
+        if let Some(data) = found.and_then(|at| NonNull::new(at as *mut u8)) {
+            if bytes == Bytes::Zero {
+                // SAFETY: the buffer has this layout and is ours.
+                unsafe { data.write_bytes(0, layout.size()) };
+            }
+            return Some(data);
+        }
+    }
+    let data = fresh(layout, bytes).or_else(|| (release() > 0).then(|| fresh(layout, bytes)).flatten())?;
+    if layout.size() >= LARGE {
+        ask_for_huge_pages(data, layout.size());
+    }
+    Some(data)
+}
+
+/// A buffer from the allocator.
+fn fresh(layout: Layout, bytes: Bytes) -> Option<NonNull<u8>> {
+    let zero = bytes != Bytes::Any || layout.size() >= LARGE;
+    // SAFETY: the layout has a size.
+    let data = NonNull::new(unsafe { if zero { alloc_zeroed(layout) } else { alloc(layout) } })?;
+    if !leaves_room(layout.size()) {
+        // SAFETY: it was allocated with this layout, and nobody has seen it.
+        unsafe { dealloc(data.as_ptr(), layout) };
+        return None;
+    }
+    Some(data)
+}
+
+/// Keeps a buffer that is likely to be taken again, or frees it.
+///
+/// # Safety
+/// The buffer was allocated with this layout, which is of [`KEPT`] bytes or more, all of them were written or zeroed, and
+/// nothing refers to it.
+pub unsafe fn give(data: NonNull<u8>, layout: Layout) {
+    let mut freed = Freed::default();
+    pool().get_or_insert_default().give(data.as_ptr() as usize, layout, &mut freed);
+}
+
+/// Frees everything that is kept; how many bytes that was.
+pub fn release() -> usize {
+    let Some(all) = pool().take() else { return 0 };
+    let mut freed = Freed::default();
+    let bytes = all.bytes;
+    for (layout, class) in all.classes {
+        freed.0.extend(class.kept.into_iter().map(|at| (at, layout)));
+    }
+    drop(freed);
+    bytes
+}
+
+/// What is kept now.
+pub fn stats() -> Stats {
+    let pool = pool();
+    let (buffers, bytes) = match &*pool {
+        Some(pool) => (pool.classes.values().map(|c| c.kept.len()).sum(), pool.bytes),
+        None => (0, 0),
+    };
+    Stats { buffers, bytes, limit: MOST }
+}
+
+/// The size of a huge page.
+#[cfg(target_os = "linux")]
+const HUGE: usize = 2 << 20;
+
+/// Tells the system that the pages inside a fresh buffer should be huge. It need not listen.
+fn ask_for_huge_pages(data: NonNull<u8>, size: usize) {
+    #[cfg(target_os = "linux")]
+    {
+        let skip = data.as_ptr().align_offset(HUGE);
+        let length = size.saturating_sub(skip) / HUGE * HUGE;
+        if length > 0 {
+            // SAFETY: these pages lie inside the buffer; the advice changes how they are backed, not what they hold.
+            unsafe { libc::madvise(data.as_ptr().wrapping_add(skip).cast(), length, libc::MADV_HUGEPAGE) };
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (data, size);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Buffers that are not memory: the pool only counts them.
+    fn kept(pool: &Pool) -> usize {
+        let sizes = pool.classes.iter().map(|(layout, class)| layout.size() * class.kept.len());
+        assert_eq!(sizes.sum::<usize>(), pool.bytes);
+        pool.bytes
+    }
+
+    fn layout(kib: usize) -> Layout {
+        Layout::from_size_align(kib << 10, 8).unwrap()
+    }
+
+    /// Gives without freeing: how many would have been freed.
+    fn give(pool: &mut Pool, layout: Layout) -> usize {
+        let mut freed = Freed::default();
+        pool.give(64, layout, &mut freed);
+        std::mem::take(&mut freed.0).len()
+    }
+
+    #[test]
+    fn what_came_from_elsewhere_is_freed() {
+        let mut pool = Pool::default();
+        for _ in 0..100 {
+            assert_eq!(give(&mut pool, layout(1024)), 1);
+        }
+        assert_eq!(kept(&pool), 0);
+        // A result and an argument of one size in each step: one of them is kept.
+        for _ in 0..100 {
+            pool.take(layout(1024));
+            give(&mut pool, layout(1024));
+            give(&mut pool, layout(1024));
+            assert_eq!(kept(&pool), 1 << 20);
+        }
+    }
+
+    #[test]
+    fn ever_other_sizes_do_not_pile_up() {
+        let mut pool = Pool::default();
+        for step in 0..10_000 {
+            let layout = layout(1000 + step);
+            pool.take(layout);
+            give(&mut pool, layout);
+            assert!(kept(&pool) <= 256 << 20 && pool.classes.len() <= SIZES + 1);
+        }
+        // What a large program takes in turn is kept, if its sizes come again.
+        let mut pool = Pool::default();
+        for _ in 0..3 {
+            for kib in 100..400 {
+                pool.take(layout(kib));
+                give(&mut pool, layout(kib));
+            }
+        }
+        assert!((100..400).all(|kib| pool.take(layout(kib)).is_some()));
+    }
+
+    #[test]
+    fn there_is_one_limit() {
+        let mut pool = Pool::default();
+        for _ in 0..20 {
+            (0..20).for_each(|_| _ = pool.take(layout(64 << 10)));
+            (0..20).for_each(|_| _ = give(&mut pool, layout(64 << 10)));
+            assert!(kept(&pool) <= MOST);
+        }
+        assert!(kept(&pool) > MOST / 2);
+    }
+}

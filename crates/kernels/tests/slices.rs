@@ -1,0 +1,261 @@
+//! Public functions without `unsafe`, on slices that are too short: each one element short, a tenth as long, and empty, at
+//! small and large extents. A call panics; it reads and writes nothing beside its slices, which end where memory ends.
+#![cfg(target_os = "linux")]
+
+use cotangent_kernels::convolution::{Channels, Convolve, convolve};
+use cotangent_kernels::fourier::Transforms;
+use cotangent_kernels::gemm::gemm;
+use cotangent_kernels::linalg::{self, Field, Shape, Triangle};
+use cotangent_kernels::memory::Plain;
+use cotangent_kernels::simd::Level;
+use cotangent_kernels::sliding::Axis;
+use cotangent_kernels::sort::{argsort, take_along_axis};
+use cotangent_kernels::tile::fold::Fold;
+use cotangent_kernels::window::{self, Terms};
+use cotangent_kernels::{Gemm, View, copy, cumulative, index, reduce};
+use num_complex::Complex;
+use std::ops::{Deref, DerefMut};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+type C = Complex<f64>;
+
+/// A slice after which no memory is.
+struct Guarded<T> {
+    base: *mut u8,
+    size: usize,
+    first: *mut T,
+    len: usize,
+}
+
+const PAGE: usize = 4096;
+
+fn slice<T: Plain>(len: usize, value: T) -> Guarded<T> {
+    let bytes = len * size_of::<T>();
+    let size = bytes.next_multiple_of(PAGE) + PAGE;
+    // SAFETY: a mapping of our own, whose last page nobody may touch; the elements before it are written at once.
+    unsafe {
+        let (rights, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        let base = libc::mmap(std::ptr::null_mut(), size, rights, kind, -1, 0);
+        assert!(base != libc::MAP_FAILED && libc::mprotect(base.byte_add(size - PAGE), PAGE, libc::PROT_NONE) == 0);
+        let base = base.cast::<u8>();
+        let first = base.add(size - PAGE - bytes).cast::<T>();
+        (0..len).for_each(|i| first.add(i).write(value));
+        Guarded { base, size, first, len }
+    }
+}
+
+impl<T> Deref for Guarded<T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        // SAFETY: so many elements are there, written, as long as this lives.
+        unsafe { std::slice::from_raw_parts(self.first, self.len) }
+    }
+}
+
+impl<T> DerefMut for Guarded<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as above, and nobody else has them.
+        unsafe { std::slice::from_raw_parts_mut(self.first, self.len) }
+    }
+}
+
+impl<T> Drop for Guarded<T> {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made by `slice`.
+        unsafe { libc::munmap(self.base.cast(), self.size) };
+    }
+}
+
+/// A name, the lengths that are right, and a call with slices of other lengths.
+type Case = (String, Vec<usize>, Box<dyn Fn(&[usize])>);
+
+fn case(name: &str, lens: &[usize], call: impl Fn(&[usize]) + 'static) -> Case {
+    (name.to_owned(), lens.to_vec(), Box::new(call))
+}
+
+/// A matrix with a diagonal that dominates.
+fn matrix<T: Field>(len: usize, n: usize) -> Guarded<T> {
+    let mut a = slice(len, T::real(1.0));
+    a.iter_mut().step_by(n + 1).for_each(|x| *x = T::real(2.0 * n as f64));
+    a
+}
+
+fn factorisations<T: Field + 'static>(of: &str, m: usize, n: usize) -> Vec<Case> {
+    let (k, zero) = (m.min(n), T::zero());
+    let name = |what: &str| format!("{what} of {of} {m}x{n}");
+    let how = Triangle { left: true, lower: true, unit: false, transposed: false, conjugated: false };
+    let mut all = vec![
+        case(&name("lu"), &[m * n, k, m, m * n], move |l| {
+            let (mut pivots, mut perm) = (slice(l[1], 0), slice(l[2], 0));
+            linalg::lu(&mut slice(l[0], zero), &mut pivots, &mut perm, &matrix::<T>(l[3], n), m, n).unwrap();
+        }),
+        case(&name("triangular_solve"), &[m * n, m * m], move |l| {
+            linalg::triangular_solve(&mut slice(l[0], zero), &matrix::<T>(l[1], m), m, n, how).unwrap();
+        }),
+        case(&name("triangular_solve right"), &[m * n, n * n], move |l| {
+            let how = Triangle { left: false, lower: false, ..how };
+            linalg::triangular_solve(&mut slice(l[0], zero), &matrix::<T>(l[1], n), m, n, how).unwrap();
+        }),
+        case(&name("qr"), &[m * k, k * n, m * n], move |l| {
+            let (mut q, mut r) = (slice(l[0], zero), slice(l[1], zero));
+            linalg::qr(Some(&mut q[..]), &mut r, &matrix::<T>(l[2], n), m, n, k).unwrap();
+        }),
+        case(&name("svd"), &[k, m * k, k * n, m * n], move |l| {
+            let (mut s, mut u, mut v) = (slice(l[0], 0.0), slice(l[1], zero), slice(l[2], zero));
+            let shape = Shape { m, n, p: k, q: k };
+            linalg::svd(&mut s, Some((&mut u[..], &mut v[..])), &matrix::<T>(l[3], n), shape, 0.6).unwrap();
+        }),
+    ];
+    if m == n {
+        all.extend([
+            case(&name("cholesky"), &[n * n; 2], move |l| {
+                linalg::cholesky(&mut slice(l[0], zero), &matrix::<T>(l[1], n), n).unwrap();
+            }),
+            case(&name("inverse_transposed"), &[n * n, n * n, n], move |l| {
+                let mut perm = slice(l[2], 0);
+                (0..).zip(&mut perm[..]).for_each(|(i, p)| *p = i);
+                linalg::inverse_transposed(&mut slice(l[0], zero), &matrix::<T>(l[1], n), &perm, n).unwrap();
+            }),
+            case(&name("eigh"), &[n, n * n, n * n], move |l| {
+                let mut v = slice(l[1], zero);
+                linalg::eigh(&mut slice(l[0], 0.0), Some(&mut v[..]), &matrix::<T>(l[2], n), n, 0.6).unwrap();
+            }),
+            case(&name("eig"), &[n, n * n, n * n], move |l| {
+                let (mut w, mut v) = (slice(l[0], C::default()), slice(l[1], C::default()));
+                let order = |w: &[C]| (0..w.len()).collect();
+                linalg::eig(&mut w, Some(&mut v[..]), &matrix::<T>(l[2], n), n, 0.6, order).unwrap();
+            }),
+        ]);
+    }
+    all
+}
+
+fn windows<T: Convolve + Plain>(of: &str, n: usize, one: T) -> Vec<Case> {
+    let axis = Axis { len: n, window: 3, count: n - 2, stride: 1, dilation: 1, x_dilation: 1, low: 0 };
+    let mut all = Vec::new();
+    for (features, outputs) in [(8, 4 * n), (2, 2)] {
+        let c = Channels { groups: 1, batch: 2, features, outputs };
+        let lens = [2 * outputs * (n - 2), 2 * features * n, outputs * features * 3];
+        let slices = move |l: &[usize]| (slice(l[0], one), slice(l[1], one), slice(l[2], one));
+        all.push(case(&format!("convolve {of} {n} {outputs}"), &lens, move |l| {
+            let (mut y, x, w) = slices(l);
+            convolve(&mut y, &x, &w, c, &[axis]).unwrap();
+        }));
+        for level in Level::available() {
+            all.push(case(&format!("slide {of} {n} {outputs} {level:?}"), &lens, move |l| {
+                let (mut y, x, w) = slices(l);
+                T::slide(level, &mut y, &x, &w, c, &[axis]).unwrap();
+            }));
+        }
+    }
+    all
+}
+
+fn products<T: Gemm + Plain>(of: &str, n: usize, one: T) -> Case {
+    case(&format!("gemm {of} {n}"), &[n * n; 3], move |l| {
+        let (a, b) = (slice(l[1], one), slice(l[2], one));
+        gemm(&mut slice(l[0], one), View::dense(&a, &[n, n]), View::dense(&b, &[n, n])).unwrap();
+    })
+}
+
+fn lines(n: usize) -> Vec<Case> {
+    let shape = move || [4, n];
+    let mut all = vec![
+        case("copy_into", &[4 * n; 2], move |l| {
+            copy::copy_into(&mut slice(l[0], 0.0), View::dense(&slice(l[1], 0.0), &shape()));
+        }),
+        case("copy_on_threads", &[4 * n; 2], move |l| {
+            let x = slice(l[1], 0.0);
+            copy::copy_on_threads(&mut slice(l[0], 0.0), View::new(&x, 0, &[n, 4], &[1, n as isize]));
+        }),
+        case("copy_region", &[4 * n; 2], move |l| {
+            let x = slice(l[1], 0.0);
+            copy::copy_region(&mut slice(l[0], 0.0), 0, &[1, 4], View::new(&x, 0, &shape(), &[n as isize, 1]));
+        }),
+        case("argsort", &[4 * n; 2], move |l| {
+            argsort(&mut slice(l[0], 0), View::dense(&slice(l[1], 0.0), &shape()), 1, false).unwrap();
+        }),
+        case("take_along_axis", &[4 * n; 3], move |l| {
+            let (x, at) = (slice(l[1], 0.0), slice(l[2], 0usize));
+            take_along_axis(&mut slice(l[0], 0.0), View::dense(&x, &shape()), &at, 0).unwrap();
+        }),
+        case("cumsum", &[4 * n; 2], move |l| {
+            cumulative::cumsum(&mut slice(l[0], 0.0), View::dense(&slice(l[1], 0.0), &shape()), 0, false);
+        }),
+        case("sum of rows", &[4, 4 * n], move |l| {
+            reduce::sum(&mut slice(l[0], 0.0), View::dense(&slice(l[1], 0.0), &shape()), &[1], false);
+        }),
+        case("sum of columns", &[n, 4 * n], move |l| {
+            reduce::sum(&mut slice(l[0], 0f32), View::dense(&slice(l[1], 0f32), &shape()), &[0], false);
+        }),
+        case("argmax", &[n, 4 * n], move |l| {
+            reduce::argmax(&mut slice(l[0], 0i64), View::dense(&slice(l[1], 0.0), &shape()), &[0]);
+        }),
+        case("gather_windows", &[2 * n; 2], move |l| {
+            let x = slice(l[1], 0.0);
+            index::gather_windows(&mut slice(l[0], 0.0), &[1], &x, &[1], &[n], [(0, n), (n, 0)]);
+        }),
+        case("scatter_windows", &[2 * n; 2], move |l| {
+            let x = slice(l[1], 0.0);
+            index::scatter_windows(&mut slice(l[0], 0.0), &[1], &x, &[1], &[n], [(0, n), (n, 0)], |a, b: f64| a + b);
+        }),
+        case("pieces of a row", &[n, 7 * n - 6], |l| Fold::Sum.pieces(&mut slice(l[0], 0.0), &slice(l[1], 1.0), 7)),
+        case("real transform", &[4 * (n / 2 + 1), 4 * n], move |l| {
+            Transforms::default().real(&mut slice(l[0], C::default()), &slice(l[1], 1.0), n).unwrap();
+        }),
+        case("adjoint of it", &[4 * n, 4 * (n / 2 + 1)], move |l| {
+            Transforms::default().real_adjoint(&mut slice(l[0], 1.0), &slice(l[1], C::default()), n).unwrap();
+        }),
+    ];
+    for (stride, x_dilation) in [(1, 1), (2, 1), (1, 2)] {
+        let count = (n * x_dilation as usize - 3) / stride as usize + 1;
+        let axis = Axis { len: n, window: 3, count, stride, dilation: 1, x_dilation, low: 0 };
+        let axes = move || [Axis::still(2), axis];
+        all.push(case("window::reduce", &[2 * count, 2 * n], move |l| {
+            let x = slice(l[1], 1.0);
+            window::reduce(&mut slice(l[0], 0.0), &x, &axes(), 0.0, |x| x, |a, b| a + b, |a| a).unwrap();
+        }));
+        for gather in [false, true] {
+            let (to, of) = if gather { (2 * count, 2 * n) } else { (2 * n, 2 * count) };
+            all.push(case("window::select", &[to, of, 2 * n, 2 * count], move |l| {
+                let (t, x, y) = (slice(l[1], 1.0), slice(l[2], 1.0), slice(l[3], 1.0));
+                let equal = window::equal(&x, &y);
+                window::select(&mut slice(l[0], 0.0), Terms::Each(&t), &axes(), [gather, true], &*equal).unwrap();
+            }));
+        }
+    }
+    all
+}
+
+#[test]
+fn safe_functions_check_their_slices() {
+    let mut all = Vec::new();
+    for n in [3, 17, 80] {
+        all.extend(lines(n));
+        all.extend(factorisations::<f64>("f64", n, n).into_iter().chain(factorisations::<C>("complex", n, n)));
+        all.extend(factorisations::<f64>("f64", n, n + 5).into_iter().chain(factorisations::<C>("complex", n + 5, n)));
+        all.extend(windows("f64", n, 1.0).into_iter().chain(windows("f32", n, 1f32)));
+        all.extend(windows("complex", n, C::new(1.0, 0.0)).into_iter().chain(windows("i64", n, 1i64)));
+        all.extend([products("f64", n, 1.0), products("c64", n, Complex::new(1f32, 0.0)), products("i32", n, 1i32)]);
+    }
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| ()));
+    let mut bad = Vec::new();
+    for (name, lens, call) in &all {
+        let panics = |lens: &[usize]| catch_unwind(AssertUnwindSafe(|| call(lens))).is_err();
+        if panics(lens) {
+            bad.push(format!("{name}: {lens:?} are right"));
+        }
+        for slot in 0..lens.len() {
+            for less in [lens[slot] - 1, lens[slot] / 10, 0] {
+                let mut short = lens.clone();
+                short[slot] = less;
+                if !panics(&short) {
+                    bad.push(format!("{name}: {short:?} for {lens:?}"));
+                }
+            }
+        }
+    }
+    std::panic::set_hook(hook);
+    assert!(bad.is_empty(), "{} of {} functions:\n{}", bad.len(), all.len(), bad.join("\n"));
+}

@@ -1,0 +1,86 @@
+//! Collectives, where every group has one participant: what it gets is what it gave.
+//!
+//! That is how a program for several devices looks when it was written for one. Groups of more participants are refused:
+//! nobody else is here.
+
+use super::frame::{Frame, find, one};
+use super::table::{How::By, Row};
+use crate::ast::{Attr, Elements, Operation, Ty};
+use cotangent_core::primitive::Vals;
+use cotangent_core::{Result, bail};
+
+pub const TABLE: &[Row] = &[
+    ("all_reduce", By(alone)),
+    ("all_gather", By(alone)),
+    ("all_to_all", By(alone)),
+    ("reduce_scatter", By(alone)),
+    ("collective_broadcast", By(alone)),
+    ("cross-replica-sum", By(alone)),
+    ("collective_permute", By(permute)),
+    ("partition_id", By(number)),
+    ("replica_id", By(number)),
+];
+
+/// How many run the program, as the module says.
+fn participants(f: &Frame<'_>) -> i64 {
+    let all = ["mhlo.num_partitions", "mhlo.num_replicas"].map(|name| {
+        let said = f.lowering.text.attrs.iter().find(|a| a.0 == name);
+        said.and_then(|a| a.1.int()).unwrap_or(1)
+    });
+    all[0].saturating_mul(all[1])
+}
+
+/// The extents of a list of lists of integers.
+fn extents(a: &Attr<'_>) -> Option<Vec<usize>> {
+    match a {
+        Attr::Dense(d) => match (&d.ty, &d.elements) {
+            (Some(Ty::Tensor(t)), _) => t.shape.as_const(),
+            (_, Elements::List(_, extents)) => Some(extents.clone()),
+            _ => None,
+        },
+        Attr::List(l) => Some(vec![l.len(), l.first().and_then(Attr::ints).map_or(0, |l| l.len())]),
+        _ => None,
+    }
+}
+
+/// The operands, if each participant is a group of its own.
+fn alone(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let groups = op.attr("replica_groups").map(|a| extents(a).unwrap_or_default());
+    let devices = op.attr("use_global_device_ids").and_then(Attr::bool) == Some(true);
+    let single = match groups.as_deref() {
+        // Without groups all are one.
+        None | Some([0] | [0, 0] | [1, 0]) => participants(f) == 1,
+        // Groups are of devices, or of replicas: a replica may be several partitions.
+        Some([_, 1]) => participants(f) == 1 || devices,
+        _ => false,
+    };
+    if !single {
+        bail!(UnknownOperation, "`{}` with groups of more than one participant is not supported", op.name);
+    }
+    Ok(f.operands(op)?.into())
+}
+
+/// `[[0, 0]]` sends to itself; who is sent nothing gets zeros.
+fn permute(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let [x] = f.take(op)?;
+    let pairs = find(op, &["source_target_pairs"]);
+    let list = match pairs {
+        Some(a @ Attr::Dense(_)) => a.ints(),
+        Some(Attr::List(l)) => l.iter().map(Attr::ints).collect::<Option<Vec<_>>>().map(|l| l.concat()),
+        _ => None,
+    };
+    match list.as_deref() {
+        Some([]) if participants(f) == 1 => one(f.cx().zeros(&f.cx().ty(x))),
+        Some([0, 0]) if participants(f) == 1 => one(x),
+        _ => bail!(UnknownOperation, "`{}` among more than one participant is not supported", op.name),
+    }
+}
+
+/// Which one runs this: the first, if there is no other.
+fn number(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
+    let n = participants(f);
+    if n != 1 {
+        bail!(UnknownOperation, "`{}` among {n} participants is not supported", op.name);
+    }
+    one(f.cx().zeros(&f.result(op, 0)?))
+}

@@ -1,0 +1,97 @@
+//! Operations whose derivatives are not those of the simpler operations that they are written with: each is a
+//! `stablehlo.composite`.
+//!
+//! ```text
+//! %1 = stablehlo.composite "cotangent.stop_gradient" %0 {composite_attributes = {tgraph = "tgraph.module @op .."},
+//!        decomposition = @stop_gradient} : (tensor<f64>) -> tensor<f64>
+//! ```
+//! Other compilers run the decomposition. The reader takes the operation from its text form, so a program that is written
+//! and read again has the derivatives that it had.
+
+use super::{Text, ops, shown, tuple};
+use cotangent_core::ops::{Binary, Factors, Unary};
+use cotangent_core::primitive::{Val, Vals};
+use cotangent_core::text::print_function;
+use cotangent_core::transform::Session;
+use cotangent_core::{Builder, DType, Emit, Function, Op, Result, Type};
+use std::sync::Arc;
+
+/// Prefix of composite names that the reader takes as operations.
+pub const PREFIX: &str = "cotangent.";
+/// Name of the module in the attribute of a composite.
+pub const MODULE: &str = "op";
+
+/// Whether an operation is kept as a composite.
+fn is_kept(op: &Op, types: &[Type]) -> bool {
+    match op {
+        Op::Unary(Unary::StopGradient) => true,
+        // Written part by part, with other derivatives at infinities.
+        Op::Unary(Unary::Exp2 | Unary::Log2 | Unary::OneMinusSquare) => types[0].dtype.is_complex(),
+        Op::Unary(Unary::SechSquare | Unary::RecipOnePlusSquare) => true,
+        Op::Binary(Binary::Xlogy | Binary::MulStrongZero | Binary::DivStrongZero) | Op::IntegerPow(_) => true,
+        // What a derivative at a kink is once more depends on the operation.
+        Op::AtKink(_) => true,
+        // Numbers of few bits are read into `f32`, where tangents of wider types would be rounded.
+        Op::RoundTo(_) => types[0].dtype == DType::F64,
+        Op::LinearRecurrence(r) => r.factors != Factors::Any,
+        Op::CustomJvp(_) | Op::CustomVjp(_) | Op::LinearSolve(_) | Op::Guard(_) => true,
+        Op::Spectral(_) | Op::Det(_) | Op::Slogdet(_) | Op::Cholesky(_) => true,
+        _ => false,
+    }
+}
+
+/// The operation as a function of its own, if the function knows every extent that it mentions.
+fn alone(op: &Op, types: &[Type], y: &[Type]) -> Option<Function> {
+    let known = |t: &Type| t.shape.as_const().is_some();
+    if !op.binds().is_empty() || !types.iter().chain(y).all(known) {
+        return None;
+    }
+    let b = Builder::new(MODULE, Session::default());
+    let x: Vec<Val> = types.iter().map(|t| b.param(t.clone(), None)).collect();
+    let results = b.emit(op.clone(), &x);
+    b.finish(&results).ok()
+}
+
+/// Writes a kept operation; `None`: it is written as any other.
+fn write(t: &Text<'_>, op: &Op, x: &[Val], y: &[Type]) -> Option<Vals> {
+    let types = t.types(x);
+    if y.is_empty() || !is_kept(op, &types) || t.expands.take() {
+        return None;
+    }
+    let f = alone(op, &types, y)?;
+    let text = print_function(&f);
+    let name = t.names.borrow_mut().decomposition(Arc::new(f), op.name(), &text);
+    let line = format!(
+        "stablehlo.composite \"{PREFIX}{}\" {} {{composite_attributes = {{tgraph = {}}}, decomposition = @{}}} : ({}) -> {}",
+        op.name(),
+        t.list(x),
+        quoted(&text),
+        super::symbol(&name),
+        shown(&types),
+        tuple(y)
+    );
+    Some(t.line(&line, y.to_vec()))
+}
+
+/// A string of MLIR.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.trim().chars() {
+        match c {
+            '"' => out.push_str("\\22"),
+            '\\' => out.push_str("\\5C"),
+            '\n' => out.push_str("\\0A"),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Writes one operation of a function: kept whole, or with what StableHLO has.
+pub(super) fn or_simpler(t: &Text<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Result<Vals> {
+    match write(t, op, x, &y) {
+        Some(v) => Ok(v),
+        None => ops::write(t, op, x, y),
+    }
+}
