@@ -567,8 +567,8 @@ pub(super) fn div_strong_zero<W: V>(x: W, y: W) -> W {
 #[inline(always)]
 pub(super) fn sech_square<W: V>(x: W) -> W {
     let e = exp(x.abs().mul(k(-2.0)));
-    let d = k::<W>(1.0).add(e);
-    k::<W>(4.0).mul(e.div(d)).div(d)
+    let r = recip(k::<W>(1.0).add(e));
+    k::<W>(4.0).mul(e).mul(r).mul(r)
 }
 
 /// `1 / (1 + x²)`, also where the square overflows.
