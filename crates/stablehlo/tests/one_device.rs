@@ -306,8 +306,20 @@ fn model(op: &str, a: i64, b: i64, bits: u32, signed: bool) -> i64 {
 #[test]
 fn arithmetic_of_few_bits_is_that_of_these_bits() {
     let two = [
-        "add", "subtract", "multiply", "divide", "remainder", "maximum", "minimum", "and", "or", "xor", "shift_left",
-        "shift_right_logical", "shift_right_arithmetic", "mulhi",
+        "add",
+        "subtract",
+        "multiply",
+        "divide",
+        "remainder",
+        "maximum",
+        "minimum",
+        "and",
+        "or",
+        "xor",
+        "shift_left",
+        "shift_right_logical",
+        "shift_right_arithmetic",
+        "mulhi",
     ];
     let one = ["not", "negate", "abs", "sign", "popcnt", "count_leading_zeros"];
     let mut bad = Vec::new();
@@ -344,7 +356,8 @@ fn arithmetic_of_few_bits_is_that_of_these_bits() {
 #[test]
 fn bits_are_read_in_groups_of_any_size() {
     let bytes: Vec<u8> = (0..=255).collect();
-    let narrow = [("i2", 2), ("ui2", 2), ("i4", 4), ("ui4", 4), ("f4E2M1FN", 4), ("f8E4M3B11FNUZ", 8), ("f8E8M0FNU", 8)];
+    let narrow =
+        [("i2", 2), ("ui2", 2), ("i4", 4), ("ui4", 4), ("f4E2M1FN", 4), ("f8E4M3B11FNUZ", 8), ("f8E8M0FNU", 8)];
     for (name, bits) in narrow {
         let parts = if bits == 8 { String::new() } else { format!("{}x", 8 / bits) };
         let few = format!("tensor<256x{parts}{name}>");

@@ -35,6 +35,11 @@ fn is_kept(op: &Op, types: &[Type]) -> bool {
         Op::RoundTo(_) => types[0].dtype == DType::F64,
         // Sums of the core are compensated.
         Op::LinearRecurrence(_) | Op::ScatterRecurrence(_) | Op::Binary(Binary::AddError) => true,
+        // StableHLO has no word for how a sum is rounded.
+        Op::Reduce(r) => r.stable,
+        Op::DotGeneral(d) => d.stable,
+        Op::Convolution(c) => c.stable,
+        Op::Scatter(s) => s.stable,
         // StableHLO divides by the length.
         Op::Fft(f) => matches!(f.kind, FftKind::Adjoint | FftKind::RealAdjoint),
         // Calls of LAPACK, with other signs and another order, or several calls.
