@@ -139,6 +139,12 @@ fn a_process_that_is_killed_leaves_a_whole_file() {
         let y = npz::read(dir.join("out.npz")).unwrap_or_else(|e| panic!("killed after {k}/12: {e}"));
         assert_eq!(y[0].1.len(), 500_000);
     }
+    // A file that grows past its limit ends the process in the middle of a write.
+    let out = shell(&dir, "ulimit -c 0; ulimit -f 64;", &args).output().unwrap();
+    assert!(out.status.code() != Some(0));
+    let names = fs::read_dir(&dir).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+    let left: Vec<String> = names.filter(|n| n.starts_with(".cotangent")).collect();
+    assert!(!cfg!(target_os = "linux") || left.len() <= 1, "what was written is left: {left:?}");
 }
 
 #[test]

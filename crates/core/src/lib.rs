@@ -25,7 +25,7 @@ pub use attr::{Attr, Attrs};
 pub use dtype::{C32, C64, C128, DType, bf16, f16};
 pub use emit::Emit;
 pub use error::{Code, Error, Loc, Result};
-pub use graph::{Builder, Function};
+pub use graph::{Builder, Function, MAX_DEPTH};
 pub use ops::Op;
 pub use primitive::{Arg, Batched, Cost, Owner, Primitive, Sample, Val, Vals};
 pub use shape::{Dim, Env, Shape, Sym, Type};

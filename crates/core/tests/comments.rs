@@ -87,8 +87,13 @@ fn a_comment_between_any_two_tokens_is_carried() {
         let edges = chars.windows(2).filter(|w| class(w[0].1) != class(w[1].1)).map(|w| w[1].0);
         for at in [0].into_iter().chain(edges).chain([text.len()]) {
             let with = format!("{} // here\n{}", &text[..at], &text[at..]);
-            // Inside a token there is no room for one.
-            let Ok(program) = Program::parse(&with, None) else { continue };
+            // Inside an arrow or a number there is no room for one.
+            let inside = [at.wrapping_sub(1), at].iter().any(|&i| matches!(text.as_bytes().get(i), Some(b'-' | b'+')));
+            let program = match Program::parse(&with, None) {
+                Ok(p) => p,
+                Err(_) if inside => continue,
+                Err(e) => panic!("{with}\n{e}"),
+            };
             let printed = program.to_string();
             assert_eq!(comments(&printed), ["here"], "at {at} of\n{with}\nprinted\n{printed}");
             assert_eq!(without(&printed), without(&plain), "{with}");

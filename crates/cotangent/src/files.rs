@@ -1,8 +1,9 @@
 //! Files, written whole or not at all: every writer of the library and of the command line ends here.
 //!
 //! A regular file is written beside itself and renamed over the old one when all of it is on the disk, so a full disk or a
-//! process that is killed leaves the old file. A symbolic link is followed, the mode is kept. What is no regular file (a
-//! device, a pipe, `/dev/stdout`) is written in place.
+//! process that is killed leaves the old file. Where the system has files without a name, the new one gets its name when it
+//! is whole, so a process that is killed leaves nothing beside it either. A symbolic link is followed, the mode is kept.
+//! What is no regular file (a device, a pipe, `/dev/stdout`) is written in place.
 
 use cotangent_core::{Code, Error, Result};
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -85,31 +86,90 @@ fn replace(
         OpenOptions::new().write(true).open(target)?;
     }
     let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let (file, beside) = new_file(folder)?;
-    let done = fill(file, old, content).and_then(|()| fs::rename(&beside, target));
-    if done.is_err() {
+    let beside = match unnamed::file(folder) {
+        Some(file) => {
+            let file = fill(file, old, content)?;
+            beside(folder, |name| unnamed::link(&file, name))?.1
+        }
+        None => {
+            let (file, name) = beside(folder, |name| OpenOptions::new().write(true).create_new(true).open(name))?;
+            if let Err(e) = fill(file, old, content) {
+                let _ = fs::remove_file(&name);
+                return Err(e);
+            }
+            name
+        }
+    };
+    if let Err(e) = fs::rename(&beside, target) {
         let _ = fs::remove_file(&beside);
-        return done;
+        return Err(e);
     }
     // The name is on the disk when its folder is. Not every system can ask for that.
     let _ = File::open(folder).and_then(|f| f.sync_all());
     Ok(())
 }
 
-fn new_file(folder: &Path) -> io::Result<(File, PathBuf)> {
+/// What `make` does with a name in the folder that nothing has.
+fn beside<T>(folder: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, PathBuf)> {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     loop {
         let n = NEXT.fetch_add(1, Ordering::Relaxed);
-        let beside = folder.join(format!(".cotangent-{}-{n}", std::process::id()));
-        match OpenOptions::new().write(true).create_new(true).open(&beside) {
-            Ok(file) => return Ok((file, beside)),
+        let name = folder.join(format!(".cotangent-{}-{n}", std::process::id()));
+        match make(&name) {
+            Ok(made) => return Ok((made, name)),
             Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
             Err(e) => return Err(e),
         }
     }
 }
 
-fn fill(file: File, old: Option<&Metadata>, content: &mut dyn FnMut(&mut dyn Out) -> io::Result<()>) -> io::Result<()> {
+/// Files that have no name until they are whole: what a killed process was writing disappears with it.
+#[cfg(target_os = "linux")]
+mod unnamed {
+    use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, openat};
+    use std::fs::File;
+    use std::io;
+    use std::os::fd::AsRawFd;
+    use std::path::Path;
+
+    /// The name under which the system shows an open file.
+    fn shown(file: &File) -> String {
+        format!("/proc/self/fd/{}", file.as_raw_fd())
+    }
+
+    /// A file in this folder; `None` where files need names.
+    pub fn file(folder: &Path) -> Option<File> {
+        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        let file = File::from(openat(CWD, folder, flags, Mode::from_raw_mode(0o666)).ok()?);
+        Path::new(&shown(&file)).exists().then_some(file)
+    }
+
+    /// Gives it a name.
+    pub fn link(file: &File, name: &Path) -> io::Result<()> {
+        Ok(linkat(CWD, shown(file), CWD, name, AtFlags::SYMLINK_FOLLOW)?)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod unnamed {
+    use std::fs::File;
+    use std::io;
+    use std::path::Path;
+
+    pub fn file(_: &Path) -> Option<File> {
+        None
+    }
+
+    pub fn link(_: &File, _: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+fn fill(
+    file: File,
+    old: Option<&Metadata>,
+    content: &mut dyn FnMut(&mut dyn Out) -> io::Result<()>,
+) -> io::Result<File> {
     const BUFFER: usize = 1 << 16;
     let mut out = BufWriter::with_capacity(BUFFER, file);
     content(&mut out)?;
@@ -118,7 +178,8 @@ fn fill(file: File, old: Option<&Metadata>, content: &mut dyn FnMut(&mut dyn Out
         keep_owner(&file, old);
         file.set_permissions(old.permissions())?;
     }
-    file.sync_all()
+    file.sync_all()?;
+    Ok(file)
 }
 
 /// Gives the new file the old one's owner, where this process may.

@@ -1,7 +1,11 @@
 //! What is written reads back and means the same: every operation on its samples, functions, loops, symbolic extents.
 
+use cotangent_core::check::Rng;
 use cotangent_core::ops::entries;
-use cotangent_core::{Array, Builder, DType, Dim, Emit, Function, Result, Sample, Type, Val, Wide, reference, text};
+use cotangent_core::{
+    AdContext, Array, Builder, DType, Dim, Emit, Function, MAX_DEPTH, Result, Sample, Type, Val, Wide, reference,
+    rewrite, text, transform,
+};
 use cotangent_stablehlo::{read, write};
 use std::sync::Arc;
 
@@ -90,6 +94,107 @@ fn every_operation_is_written_and_read() {
     let lines: Vec<&str> =
         bad.iter().map(|b| if only.is_empty() { b.lines().next().unwrap_or("") } else { b }).collect();
     assert!(bad.is_empty(), "{} of {seen}:\n{}", bad.len(), lines.join("\n"));
+}
+
+/// What a function and its derivatives, forward and in reverse, return; `None` for what it has no derivative of.
+fn answers(f: &Function, args: &[Array]) -> Result<Vec<Option<Vec<Array>>>> {
+    let ad = AdContext::default();
+    let y = reference::run(f, args)?;
+    let wrt: Vec<Val> = f.params().iter().copied().filter(|&p| f.ty(p).dtype.has_tangent()).collect();
+    let derived = |derive: &dyn Fn() -> Result<Function>, with: Vec<Array>| {
+        let g = derive().ok()?;
+        reference::run(&g, &[args, &with].concat()).ok()
+    };
+    let mut rng = Rng::new(3);
+    let tangents: Vec<Array> = wrt.iter().map(|&v| rng.array(f.ty(v), &<_>::default())).collect::<Result<_>>()?;
+    let results = y.iter().filter(|a| a.dtype().has_tangent());
+    let cotangents: Vec<Array> = results.map(|a| rng.array(&a.ty(), &<_>::default())).collect::<Result<_>>()?;
+    Ok(vec![
+        Some(y),
+        derived(&|| transform::jvp(&ad, f, &wrt), tangents),
+        derived(&|| transform::vjp(&ad, f, &wrt), cotangents),
+    ])
+}
+
+#[test]
+fn what_is_read_again_has_the_bits_and_the_derivatives_that_it_had() {
+    let mut bad = Vec::new();
+    let mut seen = 0;
+    for e in &entries() {
+        for (k, s) in (e.samples)(e.name).iter().enumerate() {
+            let Ok(f) = function(s) else { continue };
+            let Ok(text) = write(std::slice::from_ref(&f)) else { continue };
+            if f.pending() {
+                continue;
+            }
+            let back = read(&text, None).unwrap().main().clone();
+            let (want, got) = (answers(&f, &s.operands).unwrap(), answers(&back, &s.operands).unwrap());
+            seen += 1;
+            // A `scan` is written as a `while`: its adjoint adds what each step gives in another order.
+            let exact = !matches!(e.name, "scan" | "while");
+            let equal = |(a, b): (&Array, &Array)| a.same_bits(b) || !exact && differ(a, b).is_none();
+            let same = |a: &[Array], b: &[Array]| a.len() == b.len() && a.iter().zip(b).all(equal);
+            for (what, (want, got)) in ["value", "jvp", "vjp"].iter().zip(want.iter().zip(&got)) {
+                match (want, got) {
+                    (Some(a), Some(b)) if same(a, b) => {}
+                    (None, None) => {}
+                    _ => bad.push(format!("{} #{k} {what}", e.name)),
+                }
+            }
+        }
+    }
+    assert!(seen > 200, "there are samples");
+    assert!(bad.is_empty(), "{} of {seen}:\n{}", bad.len(), bad.join("\n"));
+}
+
+/// Every operation that may say `stable = true` says it still when it is read again, and so do its derivatives.
+#[test]
+fn stable_sums_stay_stable() {
+    let mut seen = std::collections::BTreeSet::new();
+    for e in &entries() {
+        for s in (e.samples)(e.name) {
+            let Ok(f) = function(&s) else { continue };
+            let text = text::print_function(&f);
+            let call = format!("tgraph.{} ", e.name);
+            let Some(line) = text.lines().find(|l| l.contains(&call)) else { continue };
+            let stable = match line.split_once('{') {
+                _ if line.contains("stable") => line.replace("stable = false", "stable = true"),
+                Some((head, tail)) => format!("{head}{{stable = true, {tail}"),
+                None => line.replacen(" : ", " {stable = true} : ", 1),
+            };
+            let Ok(program) = text::Program::parse(&text.replace(line, &stable), None) else { continue };
+            let f = program.modules().last().expect("a module").clone();
+            // A product without a sum is a product of elements.
+            if !text::print_function(&rewrite::simplify(&f)).contains("stable = true") {
+                continue;
+            }
+            let back = read(&write(std::slice::from_ref(&f)).unwrap(), None).unwrap().main().clone();
+            assert!(text::print_function(&back).contains("stable = true"), "{text}");
+            assert_eq!(round_trip(&f, &s.operands), None);
+            seen.insert(e.name);
+        }
+    }
+    assert!(seen.contains("dot_general") && seen.contains("convolution") && seen.contains("reduce_sum"), "{seen:?}");
+}
+
+/// What the graph allows is written and read, by a thread with the smallest usual stack.
+#[test]
+fn bodies_may_nest_as_deep_as_graphs_do() {
+    fn nested(cx: &dyn Emit, p: Val, x: Val, depth: u32) -> Val {
+        if depth == 0 {
+            return cx.sin(x);
+        }
+        let on = |cx: &dyn Emit, v: &[Val]| vec![nested(cx, v[0], v[1], depth - 1)];
+        cx.cond(p, &[p, x], on, |_: &dyn Emit, v: &[Val]| vec![v[1]])[0]
+    }
+    let b = Builder::new("main", Default::default());
+    let p = b.param(Type::scalar(DType::Bool), None);
+    let x = b.param(Type::scalar(DType::F64), None);
+    let y = nested(&b, p, x, MAX_DEPTH - 1);
+    let f = Arc::new(b.finish(&[y]).unwrap());
+    for on in [true, false] {
+        assert_eq!(round_trip(&f, &[Array::scalar(on), Array::scalar(0.5)]), None);
+    }
 }
 
 /// The first module of a text.

@@ -30,7 +30,9 @@ const NO_X: &str = "a name of a dimension cannot contain the letter `x`, which s
 impl Parser<'_> {
     /// A type.
     pub(super) fn ty(&mut self) -> Result<Type> {
-        if !self.c.eat_str("tensor<") {
+        let before = self.c.clone();
+        if !(self.c.eat_str("tensor") && self.c.eat(b'<')) {
+            self.c = before;
             return Ok(Type::scalar(self.dtype()?));
         }
         let mut dims: SmallVec<[Dim; 6]> = SmallVec::new();
@@ -51,7 +53,7 @@ impl Parser<'_> {
                 b'*' => {
                     return Err(self.c.error(Code::Syntax, "a tensor needs a rank: write a `?` for each axis"));
                 }
-                _ if self.c.looking_at("complex<") => break,
+                _ if self.is_complex() => break,
                 _ => {
                     let before = self.c.clone();
                     let name = self.c.symbol();
@@ -80,6 +82,12 @@ impl Parser<'_> {
         Ok(Type::new(dtype, shape))
     }
 
+    /// Whether `complex<` is next: no name of a dimension, though it has an `x`.
+    fn is_complex(&self) -> bool {
+        let mut c = self.c.clone();
+        c.eat_str("complex") && c.eat(b'<')
+    }
+
     /// `?` or `?name`, up to the next `x`.
     fn unknown(&mut self) -> Dim {
         let start = self.c.pos();
@@ -94,8 +102,12 @@ impl Parser<'_> {
         let start = self.c.pos();
         let word = self.c.word();
         if word == "complex" && self.c.eat(b'<') {
-            self.c.word();
+            self.c.ws();
+            let part = self.c.word();
             self.c.expect(b'>', "after the parts' element type")?;
+            if let Some(d) = DType::parse(&format!("complex<{part}>")) {
+                return Ok(d);
+            }
         }
         let name = &self.c.src()[start..self.c.pos()];
         if let Some(d) = DType::parse(name) {

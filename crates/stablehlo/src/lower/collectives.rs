@@ -43,6 +43,17 @@ fn extents(a: &Attr<'_>) -> Option<Vec<usize>> {
     }
 }
 
+/// Whether every group of this length has one participant and is filled up with -1.
+fn padded(op: &Operation<'_>, size: usize) -> bool {
+    let members = match op.attr("replica_groups") {
+        Some(a @ Attr::Dense(_)) => a.ints(),
+        Some(Attr::List(l)) => l.iter().map(Attr::ints).collect::<Option<Vec<_>>>().map(|l| l.concat()),
+        _ => None,
+    };
+    let one = |group: &[i64]| group.iter().filter(|&&m| m != -1).count() == 1;
+    members.is_some_and(|m| size > 0 && m.len().is_multiple_of(size) && m.chunks(size).all(one))
+}
+
 /// The operands, if each participant is a group of its own.
 fn alone(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
     let groups = op.attr("replica_groups").map(|a| extents(a).unwrap_or_default());
@@ -52,6 +63,7 @@ fn alone(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
         None | Some([0] | [0, 0] | [1, 0]) => participants(f) == 1,
         // Groups are of devices, or of replicas: a replica may be several partitions.
         Some([_, 1]) => participants(f) == 1 || devices,
+        Some(&[_, size]) => (participants(f) == 1 || devices) && padded(op, size),
         _ => false,
     };
     if !single {

@@ -2,13 +2,14 @@
 //!
 //! Arithmetic is that of the wider type, and its results are made numbers of the narrow one: floats are rounded (the core's
 //! `round_to`), integers keep their lowest bits. A conversion rounds once, in the type that it comes from; from floats to
-//! integers it stops at the ends of the range. Tangents are those of the wider type: what is rounded counts as itself.
+//! integers it stops at the ends of the range. What depends on the number of bits of an element (counts of bits, logical
+//! shifts, high halves, bit casts) is computed from the bits of the narrow type. Tangents are those of the wider type: what is rounded counts as itself.
 
 use super::frame::{Frame, one};
 use crate::ast::{Narrow, Operation, Ty};
-use cotangent_core::ops::{Binary, Bounds, Comparison, Constant};
+use cotangent_core::ops::{Binary, Bounds, Comparison, Constant, Reduction, Unary};
 use cotangent_core::primitive::Vals;
-use cotangent_core::{Array, DType, Result, Val, bail};
+use cotangent_core::{Array, DType, Dim, Emit, Result, Val, bail};
 
 /// Operations that give numbers of the type if they are given such: they move elements, or have made sure of it.
 pub fn keeps(name: &str) -> bool {
@@ -89,25 +90,73 @@ impl Frame<'_> {
         }
     }
 
-    /// `bitcast_convert` between a narrow type and integers of as many bits.
-    pub fn recoded(&self, op: &Operation<'_>, x: Val, from: Option<&Ty>, to: Option<&Ty>) -> Result<Vals> {
-        let cx = self.cx();
-        match (from, to) {
-            (Some(a), Some(b)) if a == b => one(x),
-            (Some(Ty::Tensor(t)), Some(Ty::Narrow(wide, Narrow::Float(f)))) if is_byte(t.dtype) && f.bits() == 8 => {
-                let all: Vec<f32> = (0..256).map(|b| f.decode(b) as f32).collect();
-                let table = cx.op(Constant::dense(Array::vector(all)), &[]);
-                let at = cx.convert(cx.bitcast(x, DType::U8), DType::I32);
-                one(cx.convert(cx.take(table, at, 0, Bounds::Clip), wide.dtype))
+    /// Operations whose results depend on the number of bits of an element, for integers of few bits.
+    pub(super) fn of_few_bits(&self, op: &Operation<'_>) -> Result<Option<Vals>> {
+        let ty = op.result_types().and_then(|t| t.first());
+        let Some(Ty::Narrow(wide, Narrow::Int(bits, _))) = ty else { return Ok(None) };
+        let (cx, name) = (self.cx(), op.name.split_once('.').map_or("", |n| n.1));
+        let code = |v: Val| without_sign(cx, v, *bits);
+        let y = match name {
+            "popcnt" => {
+                let [x] = self.take(op)?;
+                cx.op(Unary::Popcnt, &[code(x)])
             }
-            (Some(Ty::Narrow(_, Narrow::Float(f))), Some(Ty::Tensor(t))) if is_byte(t.dtype) && f.bits() == 8 => {
-                // The last of 256 numbers that is this one; NaN is the last NaN.
-                let (ty, shape) = (cx.ty(x), cx.ty(x).shape);
-                let index = ty.with_dtype(DType::I32);
+            "count_leading_zeros" => {
+                let [x] = self.take(op)?;
+                let zeros = cx.op(Unary::Clz, &[code(x)]);
+                cx.sub(zeros, cx.full_like(zeros, i64::from(8 - bits)))
+            }
+            "shift_right_logical" => {
+                let [x, by] = self.take(op)?;
+                cx.op(Binary::ShiftRightLogical, &[code(x), code(by)])
+            }
+            // The highest bit is repeated, without signs, too: it is moved to where that of a byte is.
+            "shift_right_arithmetic" => {
+                let [x, by] = self.take(op)?.map(code);
+                let up = cx.full_like(x, i64::from(8 - bits));
+                let high = cx.bitcast(cx.op(Binary::ShiftLeft, &[x, up]), DType::I8);
+                cx.op(Binary::ShiftRightArithmetic, &[high, cx.bitcast(cx.add(by, up), DType::I8)])
+            }
+            "mulhi" => {
+                let [x, y] = self.take(op)?.map(|v| cx.convert(v, DType::I32));
+                let product = cx.mul(x, y);
+                let high = cx.op(Binary::ShiftRightArithmetic, &[product, cx.full_like(product, i64::from(*bits))]);
+                return one(cx.convert(high, wide.dtype)).map(Some);
+            }
+            _ => return Ok(None),
+        };
+        one(cx.bitcast(y, wide.dtype)).map(Some)
+    }
+
+    /// `bitcast_convert` from or to a narrow type. Of elements of different sizes, the larger is an axis of the smaller,
+    /// the lowest bits first.
+    pub(super) fn recoded(&self, op: &Operation<'_>, x: Val, from: Option<&Ty>, to: Option<&Ty>) -> Result<Vals> {
+        let sizes = (from.and_then(width), to.and_then(width));
+        let (Some(from), Some(to), (Some(a), Some(b))) = (from, to, sizes) else {
+            bail!(UnknownOperation, "`{}` of these element types is not supported", op.name)
+        };
+        if from == to {
+            return one(x);
+        }
+        if a.max(b) % a.min(b) != 0 {
+            bail!(UnknownOperation, "`{}` from {a} to {b} bits is not supported", op.name);
+        }
+        let codes = self.codes(x, from);
+        one(self.decoded(regrouped(self.cx(), codes, a, b)?, to))
+    }
+
+    /// The bits of elements, as integers without sign.
+    fn codes(&self, x: Val, ty: &Ty) -> Val {
+        let cx = self.cx();
+        match ty {
+            Ty::Narrow(_, Narrow::Int(bits, _)) => without_sign(cx, x, *bits),
+            Ty::Narrow(_, Narrow::Float(f)) => {
+                // The last of all numbers that is this one; NaN is the last NaN.
+                let index = cx.ty(x).with_dtype(DType::I32);
                 let mut code = cx.zeros(&index);
                 let minus = cx.compare(cx.bitcast(x, DType::I32), Comparison::Lt, cx.zeros(&index));
                 let nan = cx.is_nan(x);
-                for b in 0..256u32 {
+                for b in 0..1u32 << f.bits() {
                     let y = f.decode(b) as f32;
                     let here = if y.is_nan() {
                         nan
@@ -116,18 +165,81 @@ impl Frame<'_> {
                         let sign = cx.compare(minus, Comparison::Eq, cx.full_like(minus, y.is_sign_negative()));
                         cx.and(same, sign)
                     };
-                    code = cx.select(here, cx.full(&index.with_shape(shape.clone()), i64::from(b)), code);
+                    code = cx.select(here, cx.full(&index, i64::from(b)), code);
                 }
-                one(cx.bitcast(cx.convert(code, DType::U8), t.dtype))
+                cx.convert(code, DType::U8)
             }
-            (Some(Ty::Narrow(_, Narrow::Int(a, _))), Some(b @ Ty::Narrow(wide, Narrow::Int(c, _)))) if a == c => {
-                one(self.narrowed(cx.bitcast(x, wide.dtype), b))
+            Ty::Tensor(t) => cx.bitcast(x, unsigned(8 * t.dtype.size() as u32)),
+            _ => x,
+        }
+    }
+
+    /// Elements of this type, by their bits.
+    fn decoded(&self, codes: Val, ty: &Ty) -> Val {
+        let cx = self.cx();
+        match ty {
+            Ty::Narrow(wide, Narrow::Int(..)) => self.narrowed(cx.bitcast(codes, wide.dtype), ty),
+            Ty::Narrow(wide, Narrow::Float(f)) => {
+                let all: Vec<f32> = (0..1u32 << f.bits()).map(|b| f.decode(b) as f32).collect();
+                let table = cx.op(Constant::dense(Array::vector(all)), &[]);
+                cx.convert(cx.take(table, cx.convert(codes, DType::I32), 0, Bounds::Clip), wide.dtype)
             }
-            _ => bail!(UnknownOperation, "`{}` between types of other numbers of bits is not supported", op.name),
+            Ty::Tensor(t) => cx.bitcast(codes, t.dtype),
+            _ => codes,
         }
     }
 }
 
-fn is_byte(d: DType) -> bool {
-    matches!(d, DType::I8 | DType::U8)
+/// An integer of few bits by these bits alone.
+fn without_sign(cx: &dyn Emit, v: Val, bits: u32) -> Val {
+    let byte = cx.bitcast(v, DType::U8);
+    cx.and(byte, cx.full_like(byte, (1i64 << bits) - 1))
+}
+
+/// The number of bits of an element.
+fn width(ty: &Ty) -> Option<u32> {
+    match ty {
+        Ty::Narrow(_, Narrow::Int(bits, _)) => Some(*bits),
+        Ty::Narrow(_, Narrow::Float(f)) => Some(f.bits()),
+        Ty::Tensor(t) if t.dtype.is_int() || t.dtype.is_float() => Some(8 * t.dtype.size() as u32),
+        _ => None,
+    }
+}
+
+/// The smallest integer type without sign for this many bits.
+fn unsigned(bits: u32) -> DType {
+    match bits {
+        0..=8 => DType::U8,
+        9..=16 => DType::U16,
+        17..=32 => DType::U32,
+        _ => DType::U64,
+    }
+}
+
+/// Codes of `from` bits as codes of `to` bits.
+fn regrouped(cx: &dyn Emit, codes: Val, from: u32, to: u32) -> Result<Val> {
+    let ty = cx.ty(codes);
+    let shift = |x: Val, by: Binary, step: u32| {
+        let ty = cx.ty(x);
+        let place = cx.iota(&ty, ty.rank() - 1);
+        cx.op(by, &[x, cx.mul(place, cx.full_like(place, i64::from(step)))])
+    };
+    if from > to {
+        let mut shape = ty.shape.to_vec();
+        shape.push(Dim::Const((from / to) as usize));
+        let dims: Vec<usize> = (0..ty.rank()).collect();
+        let parts = shift(cx.broadcast_in_dim(codes, &shape, &dims), Binary::ShiftRightLogical, to);
+        return Ok(cx.convert(cx.and(parts, cx.full_like(parts, (1i64 << to) - 1)), unsigned(to)));
+    }
+    if from == to {
+        return Ok(codes);
+    }
+    let parts = (to / from) as usize;
+    match ty.shape.last() {
+        Some(n) if n.is(parts) => {
+            let wide = shift(cx.convert(codes, unsigned(to)), Binary::ShiftLeft, from);
+            Ok(cx.reduce(Reduction::Or, wide, &[ty.rank() - 1]))
+        }
+        _ => bail!(ShapeMismatch, "`bitcast_convert` from {from} to {to} bits needs a last axis of {parts}, got {ty}"),
+    }
 }

@@ -60,7 +60,10 @@ pub fn lower(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
         _ => known.and_then(find),
     };
     match how.filter(|_| !op.opaque) {
-        Some(how) => apply(f, op, how),
+        Some(how) => match f.of_few_bits(op)? {
+            Some(y) => Ok(y),
+            None => apply(f, op, how),
+        },
         None => bail!(UnknownOperation, "the operation `{}` is not supported", op.name),
     }
 }

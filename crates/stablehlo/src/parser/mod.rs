@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 
 /// How deep regions may nest: what the graph allows, and a function and a module around it.
-const MAX_REGIONS: usize = 26;
+const MAX_REGIONS: usize = cotangent_core::MAX_DEPTH as usize + 2;
 /// How deep modules may nest.
 const MAX_MODULES: usize = 8;
 
