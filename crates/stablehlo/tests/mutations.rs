@@ -1,4 +1,4 @@
-//! Damaged texts: whatever is cut, doubled, moved or replaced, reading ends with a module or an error that has a place,
+//! Damaged texts: whatever is cut, doubled, moved or exchanged, reading ends with a module or an error that has a place,
 //! never a panic. So do texts of the corpus.
 
 use cotangent_core::{Code, Loc};
@@ -187,6 +187,27 @@ fn renumber(text: &str, r: &mut Random) -> String {
     out
 }
 
+/// Where values are named, or types.
+fn words(text: &str, start: &str) -> Vec<std::ops::Range<usize>> {
+    let ends = |rest: &str| match start {
+        "%" => rest[1..].find(|c: char| !(c.is_alphanumeric() || "_#".contains(c))).map(|n| n + 1),
+        _ => rest.find('>').map(|n| n + 1),
+    };
+    text.match_indices(start).filter_map(|(at, _)| Some(at..at + ends(&text[at..])?)).collect()
+}
+
+/// A value in the place of another, or a type in that of another: well written, and wrong.
+fn exchange(text: &str, r: &mut Random) -> String {
+    let mut out = text.to_owned();
+    for _ in 0..=r.below(2) {
+        let all = words(&out, ["%", "%", "tensor<"][r.below(3)]);
+        let (Some(from), Some(to)) = (all.get(r.below(all.len())), all.get(r.below(all.len()))) else { continue };
+        let copy = out[from.clone()].to_owned();
+        out.replace_range(to.clone(), &copy);
+    }
+    out
+}
+
 fn check(text: &str) {
     if let Err(e) = read(text, None) {
         assert!(e.loc() != Loc::None || e.code() == Code::Input, "{e} has no place:\n{text}");
@@ -200,6 +221,7 @@ fn damaged_texts_are_errors_with_a_place() {
     for _ in 0..times(3_000) {
         check(&damage(TEXT, &mut r));
         check(&renumber(TEXT, &mut r));
+        check(&exchange(TEXT, &mut r));
     }
     // Cut at every place.
     for at in (0..TEXT.len()).filter(|&at| TEXT.is_char_boundary(at)) {
@@ -214,6 +236,7 @@ fn damaged_texts_of_one_device_are_errors_with_a_place() {
     for _ in 0..times(2_000) {
         check(&damage(SECOND, &mut r));
         check(&renumber(SECOND, &mut r));
+        check(&exchange(SECOND, &mut r));
     }
 }
 
@@ -226,6 +249,43 @@ fn damaged_texts_of_the_corpus_are_errors_with_a_place() {
         for _ in 0..times(20) {
             check(&damage(&text, &mut r));
             check(&renumber(&text, &mut r));
+            check(&exchange(&text, &mut r));
+        }
+    }
+}
+
+/// A body of what works element by element takes and returns scalars.
+#[test]
+fn bodies_take_and_return_scalars() {
+    let program = |(op, types): (&str, &str), element: &str, result: &str| {
+        format!(
+            "func.func @main(%x: tensor<4xf64>, %i: tensor<f64>, %k: tensor<1x1xi32>, %u: tensor<1xf64>) -> tensor<f64> {{
+               %y = {op} ({{
+               ^bb0(%a: tensor<{element}f64>, %b: tensor<{element}f64>):
+                 %c = stablehlo.add %a, %b : tensor<{element}f64>
+                 stablehlo.return %{result} : tensor<f64>
+               }}) : {types}
+               return %i : tensor<f64>
+             }}"
+        )
+    };
+    let ops = [
+        (r#""stablehlo.reduce"(%x, %i) <{dimensions = array<i64: 0>}>"#, "(tensor<4xf64>, tensor<f64>) -> tensor<f64>"),
+        (
+            r#""stablehlo.reduce_window"(%x, %i) <{window_dimensions = array<i64: 3>}>"#,
+            "(tensor<4xf64>, tensor<f64>) -> tensor<2xf64>",
+        ),
+        (
+            r#""stablehlo.scatter"(%x, %k, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}>"#,
+            "(tensor<4xf64>, tensor<1x1xi32>, tensor<1xf64>) -> tensor<4xf64>",
+        ),
+    ];
+    for op in ops {
+        read(&program(op, "", "c"), None).unwrap_or_else(|e| panic!("{op:?}: {e}"));
+        for (element, result) in [("", "x"), ("2x", "c"), ("4x", "x"), ("4x", "i")] {
+            let e = read(&program(op, element, result), None).expect_err(op.0);
+            assert_eq!(e.code(), Code::ShapeMismatch, "{e}");
+            assert!(e.to_string().contains("works on single elements"), "{e}");
         }
     }
 }

@@ -38,6 +38,9 @@ impl Frame<'_> {
         if f.results().len() != x.len() {
             bail!(Arity, "this body returns {} values for {} operands", f.results().len(), x.len());
         }
+        if let Some(t) = types.iter().chain(&f.result_types()).find(|t| t.rank() > 0) {
+            bail!(ShapeMismatch, "this body works on single elements: its arguments and results are scalars, not {t}");
+        }
         let captures = region.captures.iter().map(|&c| self.value(c)).collect::<Result<Vec<_>>>()?;
         Ok(Body { f: rewrite::simplify(&f), captures, n: x.len() })
     }
