@@ -291,6 +291,13 @@ fn time_grows_with_the_program_and_not_with_its_square() {
         module("m", &format!("{lines}tgraph.return %s{}\n", n - 1))
     };
     doubles("parameters", 1000, &["profile", "m.tgraph", "--grad", "--runs", "1"], scalars);
+    doubles("checked", 50, &["check", "m.tgraph"], scalars);
+    let uses = |n: usize| {
+        let mut lines = String::from("%x = tgraph.arg : f64\n%c = tgraph.sin %x\n%s0 = tgraph.neg %c\n");
+        lines.extend((1..n).map(|i| format!("%y{i} = tgraph.pow %c, {i}.5\n%s{i} = tgraph.add %s{}, %y{i}\n", i - 1)));
+        module("m", &format!("{lines}tgraph.return %s{}\n", n - 1))
+    };
+    doubles("uses", 4000, &["explain", "m.tgraph"], uses);
     let private = |n: usize| {
         let one = "(tensor<f64>) -> tensor<f64>";
         let mut out = format!(

@@ -57,6 +57,22 @@ fn wrong_rules_are_found_wherever_they_are_wrong() {
     assert!(right.passed(), "the same rule without the fault:\n{right}");
 }
 
+/// Many values are checked in groups; what is wrong with one of them is said of that one.
+#[test]
+fn a_wrong_rule_is_found_among_many_values() {
+    let n = 100;
+    let mut text = String::from("tgraph.module @m {\n");
+    (0..n).for_each(|i| text += &format!("  %x{i} = tgraph.arg : f64\n"));
+    text += "  %bad = tgraph.custom_jvp %x57 body(%x: f64) {\n    %y = tgraph.sin %x\n    tgraph.return %y\n  } \
+             rule(%x: f64, %y: f64, %dx: f64) {\n    tgraph.return %dx\n  }\n  %s0 = tgraph.sin %bad\n";
+    (1..n).for_each(|i| text += &format!("  %q{i} = tgraph.cos %x{i}\n  %s{i} = tgraph.add %s{}, %q{i}\n", i - 1));
+    text += &format!("  tgraph.return %s{}\n}}\n", n - 1);
+    let report = checked(&text);
+    let wrong: Vec<&str> = report.rows.iter().filter(|r| r.value == "%x57").map(|r| &*r.value).collect();
+    assert!(!wrong.is_empty() && report.violated() > 0, "{report}");
+    assert!(!report.rows.iter().any(|r| r.value == "%x3"), "right ones are not looked at one by one:\n{report}");
+}
+
 /// First and second derivative are right, the third one is that of another function.
 #[test]
 fn a_rule_that_is_wrong_in_the_third_order_alone_is_found() {

@@ -8,8 +8,8 @@ use crate::{Outcome, draw, show};
 use cotangent::ad::{self, Saving, Session};
 use cotangent::cpu::{memory, steps};
 use cotangent::rewrite::simplify;
-use cotangent::{Array, Env, Function, Result, Type, files, reference};
-use std::collections::BTreeMap;
+use cotangent::{Array, Env, Function, Result, Type, Val, files, reference};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
@@ -32,11 +32,10 @@ pub fn explain(args: &Args, out: &mut Vec<u8>) -> Result<Outcome> {
 
     // Integers have no derivative, and nothing is said of one.
     let float = f.result_types().iter().any(|t| t.dtype.has_tangent());
-    let derived =
-        |derive: fn(&cotangent::transform::AdContext, &Function, &[cotangent::Val]) -> Result<Function>| match float {
-            true => derive(&cx, f, &wrt).map(|g| Some(simplify(&g))).map_err(here),
-            false => Ok(None),
-        };
+    let derived = |derive: fn(&cotangent::transform::AdContext, &Function, &[Val]) -> Result<Function>| match float {
+        true => derive(&cx, f, &wrt).map(|g| Some(simplify(&g))).map_err(here),
+        false => Ok(None),
+    };
     let (gradient, tangent) = (derived(ad::adjoint)?, derived(ad::jvp)?);
     let mut rows = vec![vec!["".into(), "equations".into(), "flops".into(), "bytes".into(), "flops / primal".into()]];
     let primal = simple.cost().flops;
@@ -104,7 +103,7 @@ fn extents(args: &Args, target: &Target, f: &Function) -> Result<Env> {
 fn operations(f: &Function) -> String {
     let mut by_name: BTreeMap<String, (usize, f64, f64)> = BTreeMap::new();
     for e in f.eqns() {
-        let types = |v: Vec<cotangent::Val>| v.into_iter().map(|v| f.ty(v).clone()).collect::<Vec<_>>();
+        let types = |v: Vec<Val>| v.into_iter().map(|v| f.ty(v).clone()).collect::<Vec<_>>();
         let c = e.op.cost(&types(f.operands(e).to_vec()), &types(e.results().collect()));
         let slot = by_name.entry(e.op.name().to_owned()).or_default();
         *slot = (slot.0 + 1, slot.1 + c.flops, slot.2 + c.bytes);
@@ -118,6 +117,8 @@ fn operations(f: &Function) -> String {
 fn residuals(session: &Session, f: &Arc<Function>, active: &[bool]) -> Result<String> {
     let lin = session.linearize_region(f, active, Saving::Residuals)?;
     let saved = lin.residuals.len();
+    let made_by: HashMap<Val, &str> =
+        lin.forward.eqns().iter().flat_map(|e| e.results().map(|r| (r, e.op.name()))).collect();
     let mut rows = Vec::new();
     let mut total = 0.0;
     for (r, &p) in lin.residuals.iter().zip(lin.linear.params()) {
@@ -129,8 +130,8 @@ fn residuals(session: &Session, f: &Arc<Function>, active: &[bool]) -> Result<St
             ad::Residual::Extra(k) => {
                 total += size;
                 let v = lin.forward.results()[lin.out_active.len() + k];
-                let by = lin.forward.eqns().iter().find(|e| e.results().any(|r| r == v));
-                (format!("{} = {}", lin.forward.show(v), by.map_or("?", |e| e.op.name())), show::bytes(size))
+                let by = made_by.get(&v).copied().unwrap_or("?");
+                (format!("{} = {by}", lin.forward.show(v)), show::bytes(size))
             }
         };
         rows.push(vec![what, ty.to_string(), cost]);

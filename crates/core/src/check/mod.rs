@@ -66,7 +66,15 @@ impl Default for Options {
     }
 }
 
-/// Checks the derivatives of `f` at `args`, for each value of `wrt` alone and for all of them together.
+/// Values that are checked each by itself; of more, as many groups. What does not hold for a group is looked for value by
+/// value.
+const GROUPS: usize = 32;
+/// Values of a group that its rows name.
+const NAMED: usize = 8;
+
+/// Checks the derivatives of `f` at `args`, for each value of `wrt` alone and for all of them together. More than 32 values
+/// are checked in 32 groups; a group that violates a law is checked value by value. So the time grows with the function and
+/// not with its square.
 ///
 /// What fails a law is a row of the report, and so is a derivative that does not exist (an operation without a rule, a
 /// `custom_vjp` that has no forward derivative). Errors are a function that does not run, and a rule that is broken.
@@ -76,14 +84,25 @@ pub fn check_function(ad: &AdContext, f: &Function, args: &[Array], opts: &Optio
     if let Some(&v) = wrt.iter().find(|v| v.index() >= f.len()) {
         return Err(unbound(f, v));
     }
-    let mut groups: Vec<Vec<Val>> = wrt.iter().map(|&v| vec![v]).collect();
-    if wrt.len() > 1 {
-        groups.push(wrt.clone());
-    }
+    let check = |group: &[Val], rows: &mut Vec<Row>| {
+        let mut value = group.iter().take(NAMED).map(|&v| f.show(v)).collect::<Vec<_>>().join(" ");
+        if group.len() > NAMED {
+            value += &format!(" .. {} ({} values)", f.show(group[group.len() - 1]), group.len());
+        }
+        Problem::new(ad, f, args, group, opts)?.rows(&value, rows)
+    };
     let mut rows = Vec::new();
-    for group in groups {
-        let value = group.iter().map(|&v| f.show(v)).collect::<Vec<_>>().join(" ");
-        Problem::new(ad, f, args, &group, opts)?.rows(&value, &mut rows)?;
+    for group in wrt.chunks(wrt.len().div_ceil(GROUPS).max(1)) {
+        let start = rows.len();
+        check(group, &mut rows)?;
+        if group.len() > 1 && rows[start..].iter().any(|r| matches!(r.verdict, Verdict::Fail | Verdict::Skipped(_))) {
+            for v in group {
+                check(std::slice::from_ref(v), &mut rows)?;
+            }
+        }
+    }
+    if wrt.len() > 1 {
+        check(&wrt, &mut rows)?;
     }
     Ok(Report { function: f.name.to_string(), rows })
 }

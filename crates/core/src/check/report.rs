@@ -1,9 +1,10 @@
 //! What a check found: a row per value and law, printed as a table.
 
+use rustc_hash::FxHashMap;
 use std::fmt;
 
 /// A law of derivatives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Law {
     /// `<ct, J t> = <Jᵀ ct, t>`.
     Adjoint,
@@ -111,12 +112,23 @@ impl Report {
             Verdict::Unsure => 1,
             Verdict::Skipped(_) => 0,
         };
-        let mut rows = other.rows.into_iter();
-        for own in &mut self.rows {
-            let Some(row) = rows.next() else { break };
-            if row.value == own.value && row.law == own.law && rank(&row.verdict) > rank(&own.verdict) {
-                *own = row;
+        // A law may have several rows, and another number of them at another point.
+        let mut met: FxHashMap<(String, Law), usize> = FxHashMap::default();
+        let mut own: FxHashMap<(String, Law, usize), usize> = FxHashMap::default();
+        for (at, row) in self.rows.iter().enumerate() {
+            let k = met.entry((row.value.clone(), row.law)).or_default();
+            own.insert((row.value.clone(), row.law, *k), at);
+            *k += 1;
+        }
+        met.clear();
+        for row in other.rows {
+            let k = met.entry((row.value.clone(), row.law)).or_default();
+            match own.get(&(row.value.clone(), row.law, *k)) {
+                Some(&at) if rank(&row.verdict) > rank(&self.rows[at].verdict) => self.rows[at] = row.clone(),
+                Some(_) => {}
+                None => self.rows.push(row.clone()),
             }
+            *k += 1;
         }
     }
 }

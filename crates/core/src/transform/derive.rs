@@ -81,17 +81,17 @@ struct Names<'f> {
 
 impl<'f> Names<'f> {
     fn new(f: &'f Function, prefix: &'static str) -> Names<'f> {
-        Names { f, prefix, taken: FxHashSet::default() }
+        let own = f.vals().filter_map(|v| f.name_of(v));
+        Names { f, prefix, taken: own.map(|n| n.to_string()).collect() }
     }
 
     /// A value may stand in several positions.
     fn next(&mut self, of: Val, i: usize) -> String {
         let (f, prefix) = (self.f, self.prefix);
         let mut name = f.name_of(of).map_or_else(|| format!("{prefix}{i}"), |n| format!("{prefix}{n}"));
-        while f.find(&name).is_some() || self.taken.contains(&name) {
+        while !self.taken.insert(name.clone()) {
             name.push('_');
         }
-        self.taken.insert(name.clone());
         name
     }
 }
