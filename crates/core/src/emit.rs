@@ -86,6 +86,12 @@ impl dyn Emit + '_ {
         }
         let mut map = vec![Val::POISON; f.len()];
         for (p, &a) in f.params().iter().zip(args) {
+            let (want, got) = (f.ty(*p), self.ty(a));
+            if (want.dtype != got.dtype || want.rank() != got.rank()) && a != Val::POISON && !self.failed() {
+                let text = format!("`{}` takes {want} for {}, got {got}", f.name, f.show(*p));
+                self.fail(Error::new(Code::ShapeMismatch, text).at(self.loc()));
+                return vec![Val::POISON; f.results().len()];
+            }
             map[p.index()] = a;
         }
         for &(v, here) in known {

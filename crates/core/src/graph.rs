@@ -191,7 +191,13 @@ impl Function {
     }
 
     /// The same equations with other results.
+    ///
+    /// # Panics
+    /// A result is not one of its values: [`Builder::finish`] answers that with an error.
     pub fn with_results(mut self, results: &[Val]) -> Function {
+        if let Some(&v) = results.iter().find(|v| v.index() >= self.len()) {
+            panic!("{}", unbound(&self, v));
+        }
         self.results = results.to_vec();
         self.facts = Facts::default();
         self

@@ -19,7 +19,7 @@ use crate::error::{Code, Error, Result};
 use crate::graph::Function;
 use crate::ops::Op;
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv, Session};
+use crate::transform::{Class, Lin, Lv, Session};
 use smallvec::SmallVec;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -256,6 +256,13 @@ pub trait Primitive: Debug + Send + Sync + 'static {
         false
     }
 
+    /// What each result is when operands are this, for operations with bodies of which some results are linear in operands
+    /// that others do not depend on; `None` if they are neither, or that is not known.
+    fn classes(&self, x: &[Class]) -> Option<Vec<Class>> {
+        let _ = x;
+        None
+    }
+
     /// The operation at `x` and its derivative in direction `t` (`None`: zero; at least one is not).
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized>;
 
@@ -286,6 +293,11 @@ pub trait Primitive: Debug + Send + Sync + 'static {
     /// are replaced by those of that side.
     fn one_sided(&self, cx: &dyn Emit, x: &mut [Option<Val>]) -> Op {
         let _ = (cx, x);
+        unreachable!("`{}` is no derivative at a kink", self.name())
+    }
+
+    /// The operation whose [`one_sided`](Primitive::one_sided) form is that of the other side.
+    fn turned(&self) -> Op {
         unreachable!("`{}` is no derivative at a kink", self.name())
     }
 

@@ -390,6 +390,15 @@ fn builders_refuse_what_they_do_not_have() {
         let x = b.param(scalar.clone(), None);
         let y = (&b as &dyn Emit).inline(&f, &vec![x; n]);
         assert_eq!(b.finish(&y).unwrap_err().code(), Code::Arity);
+        let batched = cotangent_core::transform::batch(&Session::default(), &f, &vec![true; n], &[], &Dim::Const(2));
+        assert_eq!(batched.unwrap_err().code(), Code::Arity);
+    }
+    // Arguments of other types, also where the function hands them on.
+    for ty in [Type::scalar(DType::F32), Type::new(DType::F64, [2])] {
+        let b = Builder::new("g", Session::default());
+        let x = b.param(ty, None);
+        let y = (&b as &dyn Emit).inline(&f, &[x]);
+        assert_eq!(b.finish(&y).unwrap_err().code(), Code::ShapeMismatch);
     }
 }
 

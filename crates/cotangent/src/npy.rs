@@ -46,7 +46,7 @@ fn descr(d: DType) -> &'static str {
 
 /// The array as the bytes of a `.npy` file.
 pub fn to_bytes(a: &Array) -> Vec<u8> {
-    let head = header(a);
+    let head = header(a.dtype(), a.shape(), false);
     let mut out = Vec::with_capacity(head.len() + a.len() * a.dtype().size());
     out.extend_from_slice(&head);
     write_elements(a.data(), &mut out).expect("a vector takes all");
@@ -55,18 +55,25 @@ pub fn to_bytes(a: &Array) -> Vec<u8> {
 
 /// Writes a `.npy` file.
 pub(crate) fn write_to(a: &Array, out: &mut dyn Write) -> io::Result<()> {
-    out.write_all(&header(a))?;
+    out.write_all(&header(a.dtype(), a.shape(), false))?;
     write_elements(a.data(), out)
 }
 
-fn header(a: &Array) -> Vec<u8> {
-    let mut shape: String = a.shape().iter().map(|d| format!("{d}, ")).collect();
-    if a.shape().len() != 1 {
+/// Writes a `.npy` file with the elements in the order of the file.
+pub(crate) fn write_parts((shape, data, column_major): &Parts, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(&header(data.dtype(), shape, *column_major))?;
+    write_elements(data, out)
+}
+
+fn header(dtype: DType, extents: &[usize], column_major: bool) -> Vec<u8> {
+    let mut shape: String = extents.iter().map(|d| format!("{d}, ")).collect();
+    if extents.len() != 1 {
         shape.truncate(shape.len().saturating_sub(2));
     } else {
         shape.truncate(shape.len() - 1);
     }
-    let mut header = format!("{{'descr': '{}', 'fortran_order': False, 'shape': ({shape}), }}", descr(a.dtype()));
+    let order = if column_major { "True" } else { "False" };
+    let mut header = format!("{{'descr': '{}', 'fortran_order': {order}, 'shape': ({shape}), }}", descr(dtype));
     // Version 1: magic, two version bytes, two length bytes; elements start at a multiple of 64.
     let pad = 64 - (MAGIC.len() + 4 + header.len() + 1) % 64;
     header.extend(std::iter::repeat_n(' ', pad % 64));

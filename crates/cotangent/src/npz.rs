@@ -11,11 +11,11 @@
 //! ```
 
 use crate::files::{self, Memory, Out};
-use crate::npy;
+use crate::npy::{self, Parts};
 use cotangent_core::{Array, Code, Error, Result, Type};
 use rustc_hash::FxHashMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Cursor, Read, Seek};
+use std::io::{BufRead, BufReader, Cursor, Read, Seek, Write};
 use std::path::Path;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
@@ -135,6 +135,11 @@ impl<R: Read + Seek> Members<R> {
     }
 
     fn at(&mut self, at: usize) -> Result<Array> {
+        let parts = self.parts(at)?;
+        npy::array(parts).map_err(|e| e.note(format!("in the member `{}`", self.names[at].0)))
+    }
+
+    fn parts(&mut self, at: usize) -> Result<Parts> {
         let (name, member) = &self.names[at];
         let mut entry = self.zip.by_index(*member).map_err(bad)?;
         let size = entry.size();
@@ -142,8 +147,7 @@ impl<R: Read + Seek> Members<R> {
             .left
             .checked_sub(size)
             .ok_or_else(|| Error::new(Code::Limit, format!("the archive unpacks to more than {MAX_BYTES} bytes")))?;
-        let array = npy::read_from(&mut entry, size).and_then(npy::array);
-        array.map_err(|e| e.note(format!("in the member `{name}`")))
+        npy::read_from(&mut entry, size).map_err(|e| e.note(format!("in the member `{name}`")))
     }
 
     fn ty(&mut self, name: &str) -> Option<Type> {
@@ -163,7 +167,7 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Arrays> {
 }
 
 /// No two arrays have one name.
-pub(crate) fn distinct(arrays: &[(String, Array)]) -> Result<()> {
+pub(crate) fn distinct<T>(arrays: &[(String, T)]) -> Result<()> {
     let mut names: Vec<&str> = arrays.iter().map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();
     match names.windows(2).find(|w| w[0] == w[1]) {
@@ -176,16 +180,21 @@ pub(crate) fn distinct(arrays: &[(String, Array)]) -> Result<()> {
 pub fn to_bytes(arrays: &[(String, Array)]) -> Result<Vec<u8>> {
     distinct(arrays)?;
     let mut out = Memory::default();
-    write_to(arrays, &mut out).map_err(|e| Error::new(Code::Io, format!("cannot write the archive: {e}")))?;
+    write_to(arrays, &mut out, npy::write_to)
+        .map_err(|e| Error::new(Code::Io, format!("cannot write the archive: {e}")))?;
     Ok(out.into_bytes())
 }
 
-fn write_to(arrays: &[(String, Array)], out: &mut dyn Out) -> std::io::Result<()> {
+fn write_to<T>(
+    arrays: &[(String, T)],
+    out: &mut dyn Out,
+    one: fn(&T, &mut dyn Write) -> std::io::Result<()>,
+) -> std::io::Result<()> {
     let mut zip = ZipWriter::new(out);
     let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
     for (name, a) in arrays {
         zip.start_file(format!("{name}.npy"), stored)?;
-        npy::write_to(a, &mut zip)?;
+        one(a, &mut zip)?;
     }
     zip.finish()?;
     Ok(())
@@ -200,13 +209,25 @@ pub fn read(path: impl AsRef<Path>) -> Result<Arrays> {
 /// Writes a file.
 pub fn write(path: impl AsRef<Path>, arrays: &[(String, Array)]) -> Result<()> {
     distinct(arrays)?;
-    files::write_with(path.as_ref(), &mut |out| write_to(arrays, out))
+    files::write_with(path.as_ref(), &mut |out| write_to(arrays, out, npy::write_to))
+}
+
+/// Reads a file, elements in the order in which they are in it.
+pub(crate) fn read_parts(path: &Path) -> Result<Vec<(String, Parts)>> {
+    let Archive { mut members, file } = Archive::open(path)?;
+    let all = (0..members.names.len()).map(|i| Ok((members.names[i].0.clone(), members.parts(i)?)));
+    all.collect::<Result<_>>().map_err(|e: Error| e.in_file(&file))
+}
+
+/// Writes a file, elements in the order in which they are given.
+pub(crate) fn write_parts(path: &Path, arrays: &[(String, Parts)]) -> Result<()> {
+    distinct(arrays)?;
+    files::write_with(path, &mut |out| write_to(arrays, out, npy::write_parts))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
 
     fn arrays() -> Arrays {
         vec![

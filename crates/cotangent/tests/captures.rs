@@ -145,6 +145,139 @@ fn captured_values_are_differentiated() {
     }
 }
 
+/// Of a captured value and an argument.
+type Inner = fn(T, T) -> Result<T>;
+const INNER: &[(&str, Inner)] = &[
+    ("plain", |a, x| Ok(x.sin() * &a)),
+    ("cjvp", |a, x| custom_jvp(|x: T| x.sin() * &a, |x: T, t: T| (x.sin() * &a, t * x.cos() * &a))(x)),
+    ("cvjp", |a, x| {
+        custom_vjp(|x: T| x.sin() * &a, |x: T| (x.sin() * &a, x.clone()), |x: T, ct: T| ct * x.cos() * &a)(x)
+    }),
+    ("cjvp2", |a, x| {
+        let b = a.square();
+        custom_jvp(|x: T| x.sin() * &a + &b, |x: T, t: T| (x.sin() * &a + &b, t * x.cos() * &a))(x)
+    }),
+    ("cvjp res a", |a, x| {
+        custom_vjp(
+            |x: T| x.sin() * &a,
+            |x: T| (x.sin() * &a, (x.clone(), a.clone())),
+            |(x, a): (T, T), ct: T| ct * x.cos() * a,
+        )(x)
+    }),
+    ("grad", |a, x| grad(|x: T| -x.cos() * &a)(x)),
+    ("fp", |a, x| fixed_point(|y: T| &y * 0.25 + &x * &a, at(0.0))),
+    ("root", |a, x| root(|y: T| y.powi(3) - &a * &x - 2.0, at(1.0))),
+    ("argmin", |a, x| argmin(|y: T| (&y - &a * &x).square() + y.powi(4), at(0.0))),
+    ("solve", |a, x| linear_solve(|y: T| &y * &a, x, Solver::Gmres)),
+    ("solve dense", |a, x| linear_solve(|y: T| &y * &a, x, Solver::Dense)),
+    ("scan", |a, x| Ok(scan(|c: T, v: T| (&c * &a + &v, ()), x, vec(&[0.5, 0.25]))?.0)),
+    ("while", |a, x| while_loop(|c: T| c.lt(&at(3.0)), |c: T| c * &a + 1.0, x)),
+    ("while carry", |a, x| {
+        Ok(while_loop(|(c, _): (T, T)| c.lt(&at(3.0)), |(c, b): (T, T)| (&c * &b + &a, b), (x.clone(), a.clone()))?.0)
+    }),
+    ("fori", |a, x| fori_loop(0, 3, |i, c: T| c * &a + i.convert(DType::F64), x)),
+    ("fori dyn", |a, x| fori_loop(0, &T::scalar(3i64), |_, c: T| c * &a + 0.5, x)),
+    ("ckpt fori", |a, x| checkpointing(Checkpoint::Snapshots(2)).fori_loop(0, 7, |_, c: T| (c * &a).sin() + 0.5, x)),
+    ("ckpt while", |a, x| {
+        checkpointing(Checkpoint::Every(2)).while_loop(|c: T| c.lt(&at(3.0)), |c: T| c * &a + 1.0, x)
+    }),
+    ("cond", |a, x| cond(&x.gt(&at(0.0)), x.clone(), |x: T| x.sin() * &a, |x: T| x * &a * &a)),
+    ("cond pred", |a, x| {
+        cond(&a.gt(&at(0.0)), (x.clone(), a.clone()), |(x, b): (T, T)| x.sin() * &a * b, |(x, _): (T, T)| x * &a)
+    }),
+    ("checkpoint", |a, x| checkpoint(|x: T| (x * &a).sin())(x)),
+    ("jit", |a, x| jit(|x: T| (x * &a).sin())(x)),
+    ("jit twice", |a, x| {
+        let f = jit(|x: T| (x * &a).sin());
+        Ok(f(x.clone())? + f(x)?)
+    }),
+    ("vmap", |a, x| Ok(vmap(|v: T| v * &a * &x)(vec(&[0.5, 0.25]))?.sum())),
+    ("vmap of x", |a, x| Ok(vmap(|v: T| v.sin() * &a)(x.broadcast_to(&[2]))?.sum())),
+    ("jvp", |a, x| Ok(jvp(|x: T| x.sin() * &a, x.clone(), a.clone())?.1)),
+    ("vjp", |a, x| {
+        let (_, back) = vjp(|x: T| x.sin() * &a, x)?;
+        back(a.clone())
+    }),
+    ("hessian", |a, x| hessian(|x: T| x.sin() * &a)(x)),
+    ("jacobian", |a, x| jacobian(|x: T| x.sin() * &a)(x)),
+    ("hvp", |a, x| hvp(|x: T| x.sin() * &a)(x.clone(), a.clone())),
+    ("switch", |a, x| {
+        let (p, q) = (a.clone(), a.clone());
+        type B<'a> = Box<dyn Fn(T) -> T + 'a>;
+        switch(&T::scalar(1i64), x, &[Box::new(|x: T| x * &p) as B, Box::new(|x: T| x.sin() * &q * &q)])
+    }),
+];
+type Outer = fn(Inner, T, T) -> Result<T>;
+const OUTER: &[(&str, Outer)] = &[
+    ("id", |g, a, x| g(a, x)),
+    ("checkpoint", |g, a, x| checkpoint(|x: T| g(a.clone(), x))(x)),
+    ("checkpoint of a", |g, a, x| checkpoint(|a: T| g(a, x.clone()))(a)),
+    ("scan", |g, a, x| Ok(scan(|c: T, v: T| Ok::<_, Error>((g(a.clone(), c)? * v, ())), x, vec(&[0.5, 0.75]))?.0)),
+    ("scan of a", |g, a, x| {
+        Ok(scan(|c: T, v: T| Ok::<_, Error>((&c + g(&a * &v, x.clone())?, ())), at(0.0), vec(&[0.75, 1.0]))?.0)
+    }),
+    ("fori", |g, a, x| fori_loop(0, 2, |_, c: T| g(a.clone(), c), x)),
+    ("while", |g, a, x| {
+        Ok(while_loop(
+            |(_, i): (T, T)| i.lt(&at(2.0)),
+            |(c, i): (T, T)| Ok::<_, Error>((g(a.clone(), c)?, i + 1.0)),
+            (x, at(0.0)),
+        )?
+        .0)
+    }),
+    ("cond", |g, a, x| cond(&x.gt(&at(0.0)), x.clone(), |x: T| g(a.clone(), x), |x: T| Ok::<_, Error>(x))),
+    ("vmap", |g, a, x| Ok(vmap(|v: T| Ok::<_, Error>(g(a.clone(), x.clone())? * v))(vec(&[0.5, 0.25]))?.sum())),
+    ("vmap x", |g, a, x| Ok(vmap(|x: T| g(a.clone(), x))(&x * vec(&[0.5, 1.0]))?.sum())),
+    ("vmap a", |g, a, x| Ok(vmap(|a: T| g(a, x.clone()))(&a * vec(&[0.75, 1.0]))?.sum())),
+    ("jit", |g, a, x| jit(|x: T| g(a.clone(), x))(x)),
+    ("cjvp around", |g, a, x| custom_jvp(|x: T| g(a.clone(), x), |x: T, t: T| jvp(|x: T| g(a.clone(), x), x, t))(x)),
+    ("cvjp around", |g, a, x| {
+        custom_vjp(
+            |x: T| g(a.clone(), x),
+            |x: T| Ok::<_, Error>((g(a.clone(), x.clone())?, x)),
+            |x: T, ct: T| {
+                let (_, b) = vjp(|x: T| g(a.clone(), x), x)?;
+                b(ct)
+            },
+        )(x)
+    }),
+    ("root around", |g, a, x| root(|y: T| Ok::<_, Error>(y.powi(3) - g(a.clone(), x.clone())? - 10.0), at(1.0))),
+    ("fp around", |g, a, x| fixed_point(|y: T| Ok::<_, Error>(&y * 0.25 + g(a.clone(), x.clone())?), at(1.0))),
+    ("argmin around", |g, a, x| argmin(|y: T| Ok::<_, Error>((&y - g(a.clone(), x.clone())?).square()), at(1.0))),
+    ("solve around", |g, a, x| {
+        linear_solve(|y: T| Ok::<_, Error>(y * (g(a.clone(), x.clone())? + 20.0)), at(30.0), Solver::Gmres)
+    }),
+    ("grad", |g, a, x| grad(|x: T| g(a.clone(), x))(x)),
+];
+
+/// Each higher-order function inside each other one: first and second derivatives in every mode by what both capture.
+#[test]
+fn nested_captures_are_differentiated() {
+    let mut compared = 0;
+    for &(of, outer) in OUTER {
+        for &(name, inner) in INNER {
+            let f = |a: T| outer(inner, a, at(0.5));
+            let (p, h) = (1.3, 1e-3);
+            let [a, b, c, d, e] = [-2.0, -1.0, 0.0, 1.0, 2.0].map(|k| number(f(at(p + k * h))));
+            let first = (8.0 * (d - b) - (e - a)) / (12.0 * h);
+            let second = (16.0 * (d + b) - 30.0 * c - (a + e)) / (12.0 * h * h);
+            let mut near = |how: &str, got: f64, want: f64, tol: f64| {
+                compared += 1;
+                assert!((got - want).abs() < tol * (1.0 + want.abs()), "{of} of {name}, {how}: {got} is not {want}");
+            };
+            near("grad", number(grad(f)(at(p))), first, 1e-6);
+            near("jvp", number(jvp(f, at(p), at(1.0)).map(|y| y.1)), first, 1e-6);
+            near("vmap of grad", number(vmap(grad(f))(vec(&[p])).map(|g| g.sum())), first, 1e-6);
+            near("hvp", number(hvp(f)(at(p), at(1.0))), second, 1e-3);
+            near("grad of grad", number(grad(grad(f))(at(p))), second, 1e-3);
+            let tangent = |a: T| Ok::<_, Error>(jvp(f, a, at(1.0))?.1);
+            near("grad of jvp", number(grad(tangent)(at(p))), second, 1e-3);
+            near("jvp of jvp", number(jvp(tangent, at(p), at(1.0)).map(|y| y.1)), second, 1e-3);
+        }
+    }
+    assert!(compared > 3000, "{compared}");
+}
+
 /// An operation without derivative.
 #[derive(Debug)]
 struct Opaque;

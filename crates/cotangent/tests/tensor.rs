@@ -125,3 +125,24 @@ fn npy_files() {
     assert_eq!(back, x);
     assert_eq!(Tensor::read_npy(&path).unwrap_err().code(), Code::Io);
 }
+
+/// Files keep the order of tensors, as NumPy's `fortran_order` says it.
+#[test]
+fn files_keep_orders() {
+    let rows = Tensor::from_vec_row_major([2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
+    let columns = rows.to_order(Order::ColumnMajor).unwrap();
+    let cube = Tensor::from_vec_col_major([2, 1, 2], vec![1i32, 2, 3, 4]).unwrap();
+    let file = |ending: &str| std::env::temp_dir().join(format!("cotangent_orders_{}.{ending}", std::process::id()));
+    let (one, all) = (file("npy"), file("npz"));
+    Tensor::write_all(&all, &[("rows", &rows), ("columns", &columns), ("cube", &cube)]).unwrap();
+    let back = Tensor::read_all(&all).unwrap();
+    for (want, (_, got)) in [&rows, &columns, &cube].into_iter().zip(&back) {
+        assert!(got.same_bits(want) && got.order() == want.order(), "{got:?} is not {want:?}");
+        want.write_npy(&one).unwrap();
+        let got = Tensor::read_npy(&one).unwrap();
+        assert!(got.same_bits(want) && got.order() == want.order(), "{got:?} is not {want:?}");
+    }
+    // Arrays have rows.
+    assert_eq!(cotangent::npz::read(&all).unwrap()[1].1, rows.to_array().unwrap());
+    std::fs::remove_file(one).and(std::fs::remove_file(all)).unwrap();
+}

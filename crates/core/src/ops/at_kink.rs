@@ -45,6 +45,18 @@ pub enum Side {
     },
 }
 
+impl Side {
+    /// The other side.
+    pub(super) fn turned(&self) -> Side {
+        match self {
+            Side::Known => Side::Known,
+            Side::Sign { up } => Side::Sign { up: !up },
+            Side::Share { whole } => Side::Share { whole: !whole },
+            Side::Along { axes, last } => Side::Along { axes: axes.clone(), last: !last },
+        }
+    }
+}
+
 /// `at_kink(w, t)`: `w t`, zero where either is zero.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AtKink {
@@ -148,6 +160,10 @@ impl Primitive for AtKink {
     fn one_sided(&self, cx: &dyn Emit, x: &mut [Option<Val>]) -> Op {
         x[0] = x[0].map(|w| sided(cx, &self.side, w));
         AtKink { side: Side::Known }.into()
+    }
+
+    fn turned(&self) -> Op {
+        AtKink { side: self.side.turned() }.into()
     }
 }
 

@@ -19,7 +19,7 @@ use crate::graph::{Builder, Function};
 use crate::primitive::{Arg, Batched, Cost, Jvp, Linearized, Narrow, Primitive, Sample, Val, Vals};
 use crate::reference;
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv, Operand, Saving, Session};
+use crate::transform::{Class, Lin, Lv, Operand, Saving, Session};
 use std::sync::Arc;
 
 /// A call that would save more values than this computes again: in a tower of calls that each call the next twice
@@ -68,6 +68,10 @@ impl Primitive for Call {
 
     fn eval(&self, x: &[Array], env: &Env) -> Result<Vec<Array>> {
         reference::run_in(&self.callee, x, env)
+    }
+
+    fn classes(&self, x: &[Class]) -> Option<Vec<Class>> {
+        self.callee.classes(x)
     }
 
     fn linear_in(&self, mask: &[bool]) -> bool {

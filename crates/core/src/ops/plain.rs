@@ -64,6 +64,11 @@ impl Op {
             _ => return None,
         })
     }
+
+    /// Certainly no derivative at a kink: for most operations that takes no more than a look.
+    pub(crate) fn is_smooth(&self) -> bool {
+        self.plain().is_some_and(|p| !matches!(p, Plain::AtKink(_)))
+    }
 }
 
 #[cfg(test)]

@@ -199,6 +199,14 @@ impl Primitive for LinearRecurrence {
         x[0] = x[0].map(|a| sided(cx, &self.side(), a));
         self.at_one_side().into()
     }
+
+    fn turned(&self) -> Op {
+        let factors = match self.factors {
+            Factors::Shares { earlier } => Factors::Shares { earlier: !earlier },
+            factors => factors,
+        };
+        LinearRecurrence { factors, ..*self }.into()
+    }
 }
 
 impl dyn Emit + '_ {

@@ -28,7 +28,7 @@ use crate::graph::{Builder, Function};
 use crate::primitive::{Arg, Batched, Cost, Jvp, Linearized, Narrow, Primitive, Sample, Val, Vals};
 use crate::reference;
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv, Session};
+use crate::transform::{Class, Lin, Lv, Session};
 use std::sync::Arc;
 
 /// A loop of known length.
@@ -108,6 +108,12 @@ impl Primitive for Scan {
             carry.push(stack(rows, t, env)?);
         }
         Ok(carry)
+    }
+
+    fn classes(&self, x: &[Class]) -> Option<Vec<Class>> {
+        let (consts, rest) = x.split_at(self.consts);
+        let (carry, rows) = rest.split_at(self.carry);
+        self.body.loop_classes(consts, carry, rows)
     }
 
     fn linear_in(&self, mask: &[bool]) -> bool {

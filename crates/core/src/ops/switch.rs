@@ -19,7 +19,7 @@ use crate::graph::{Builder, Function};
 use crate::primitive::{Arg, Batched, Cost, Jvp, Linearized, Narrow, Primitive, Sample, Val, Vals};
 use crate::reference;
 use crate::shape::{Dim, Env, Type};
-use crate::transform::{Lin, Lv, Operand, RegionLin, Residual, Saving, Session};
+use crate::transform::{Class, Lin, Lv, Operand, RegionLin, Residual, Saving, Session};
 use std::sync::Arc;
 
 /// `branches[index](operands)`; the index, of rank 0, is the first operand.
@@ -93,6 +93,12 @@ impl Primitive for Switch {
             }
         }
         Ok(y)
+    }
+
+    fn classes(&self, x: &[Class]) -> Option<Vec<Class>> {
+        let mut all = self.branches.iter().map(|b| b.classes(&x[1..]));
+        let first = all.next()??;
+        all.try_fold(first, |a, b| Class::join_all(&a, &b?)).filter(|_| x[0] == Class::Ordinary)
     }
 
     fn linear_in(&self, mask: &[bool]) -> bool {

@@ -26,7 +26,7 @@ use crate::graph::{Builder, Function};
 use crate::primitive::{Arg, Batched, Cost, Jvp, Linearized, Narrow, Primitive, Sample, Val, no_rule};
 use crate::reference;
 use crate::shape::{Dim, Env, Sym, Type};
-use crate::transform::{Lin, Lv, Session};
+use crate::transform::{Class, Lin, Lv, Session};
 use std::sync::Arc;
 
 /// A loop that runs while a condition holds. Operands: constants of the condition, of the body, then carries.
@@ -154,6 +154,14 @@ impl Primitive for While {
             carry.push(Array::vector(vec![true; trips]));
         }
         Ok(carry)
+    }
+
+    fn classes(&self, x: &[Class]) -> Option<Vec<Class>> {
+        let (cond, body, init) = self.split(x);
+        let y = self.body.loop_classes(body, init, &[])?;
+        // How often it runs depends on nothing linear. The saving form is a derivative's own.
+        let test = self.cond.classes(&[cond, &y[..init.len()]].concat())?;
+        (test == [Class::Ordinary] && self.saves.is_none()).then_some(y)
     }
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {

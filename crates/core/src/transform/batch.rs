@@ -8,7 +8,8 @@ use crate::primitive::{Batched, Val};
 use crate::shape::Dim;
 
 /// Batches `f`: parameters marked `mapped` gain a leading axis of extent `size`; results that depend on them gain it
-/// too, and results marked `force` in any case. Returns the function and which results have the axis. O(equations).
+/// too, and results marked `force` (those that are not listed are not) in any case. Returns the function and which
+/// results have the axis. O(equations).
 pub fn batch(
     session: &Session,
     f: &Function,
@@ -16,6 +17,17 @@ pub fn batch(
     force: &[bool],
     size: &Dim,
 ) -> Result<(Function, Vec<bool>)> {
+    if mapped.len() != f.params().len() || force.len() > f.results().len() {
+        let text = format!(
+            "`{}` has {} arguments and {} results, `batch` got flags for {} and {}",
+            f.name,
+            f.params().len(),
+            f.results().len(),
+            mapped.len(),
+            force.len()
+        );
+        return Err(Error::new(Code::Arity, text));
+    }
     let b = Builder::deriving(&format!("{}_batched", f.name), session, &[f]);
     let args: Vec<Batched> = f
         .params()

@@ -18,6 +18,7 @@ use crate::ops::Op;
 use crate::primitive::{Kink, Val, Vals};
 use crate::shape::{Sym, Type};
 use smallvec::SmallVec;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// An emitter whose rules differentiate kinks on one side.
@@ -78,71 +79,127 @@ impl Emit for OneSide<'_> {
     }
 }
 
-/// Which equations of a function are differentiated on one side: those with means in them, those of which a mean is there
+/// An operation of a program, as [`on_one_side`] sees it. Values are indices.
+pub struct Step {
+    /// What it takes.
+    pub operands: SmallVec<[usize; 4]>,
+    /// What it gives.
+    pub results: Range<usize>,
+    /// Whether derivatives at kinks are in it, bodies included.
+    pub kinks: bool,
+    /// Its weight, if it is such a derivative itself.
+    pub weight: Option<usize>,
+    /// Whether it is anything but linear in the operands that move.
+    pub mixes: bool,
+}
+
+/// Which steps of a program are differentiated on one side: those with means in them, those of which a mean is there
 /// already (their operands are what its weight was found by), and those whose results meet a mean otherwise than in a sum.
-/// `active` says which values depend on what is differentiated by.
+/// `moves` says which values depend on what is differentiated by.
+pub fn on_one_side(steps: &[Step], moves: &[bool]) -> Vec<bool> {
+    let mut derived = vec![false; moves.len()];
+    let mut meets = Vec::with_capacity(steps.len());
+    for s in steps {
+        let derives = s.kinks || s.operands.iter().any(|&v| derived[v]);
+        meets.push(s.kinks || (derives && s.mixes));
+        s.results.clone().for_each(|r| derived[r] = derives);
+    }
+    let mut onto = vec![false; moves.len()];
+    // What weights were found by: back from each weight to the first values that move.
+    let (mut weighed, mut still) = (vec![false; moves.len()], vec![false; moves.len()]);
+    let mut out = vec![false; steps.len()];
+    for (i, s) in steps.iter().enumerate().rev() {
+        let leads = s.results.clone().any(|r| onto[r]);
+        out[i] = leads || s.kinks;
+        if leads || meets[i] {
+            s.operands.iter().for_each(|&v| onto[v] = true);
+        }
+        if let Some(w) = s.weight {
+            (weighed[w], still[w]) = (true, true);
+        } else if s.results.clone().any(|r| still[r]) {
+            for &v in &s.operands {
+                weighed[v] = true;
+                still[v] |= !moves[v];
+            }
+        }
+    }
+    for (out, s) in out.iter_mut().zip(steps) {
+        *out |= s.operands.iter().any(|&v| weighed[v]);
+    }
+    out
+}
+
+/// [`on_one_side`] of the equations of a function. `active` says which values are differentiated by.
 pub(super) fn sided(f: &Function, session: &Session, active: &dyn Fn(Val) -> bool) -> Vec<bool> {
     let all = session.is_one_sided();
     if all || !f.kinks().any {
         return vec![all; f.eqns().len()];
     }
-    let (mut moves, mut derived) = (vec![false; f.len()], vec![false; f.len()]);
-    for v in f.vals() {
-        moves[v.index()] = active(v);
-    }
-    let mut meets = Vec::with_capacity(f.eqns().len());
+    let mut moves: Vec<bool> = f.vals().map(active).collect();
+    let mut steps = Vec::with_capacity(f.eqns().len());
     for e in f.eqns() {
-        let x = f.operands(e);
-        let of_means = e.op.kinks().any;
-        let derives = of_means || x.iter().any(|v| derived[v.index()]);
-        let mask: SmallVec<[bool; 4]> = x.iter().map(|v| moves[v.index()]).collect();
-        let mixes = || mask.contains(&true) && (!e.op.regions().is_empty() || !e.op.linear_in(&mask));
-        meets.push(of_means || (derives && mixes()));
+        let operands: SmallVec<[usize; 4]> = f.operands(e).iter().map(|v| v.index()).collect();
+        let mask: SmallVec<[bool; 4]> = operands.iter().map(|&v| moves[v]).collect();
         let on = mask.contains(&true);
         for r in e.results() {
             moves[r.index()] |= on && f.ty(r).dtype.has_tangent();
-            derived[r.index()] = derives;
         }
+        let first = e.results().next().map_or(0, Val::index);
+        steps.push(Step {
+            results: first..first + e.results().len(),
+            kinks: e.op.kinks().any,
+            weight: e.op.kink().and(operands.first().copied()),
+            mixes: on && e.op.mixes(&mask),
+            operands,
+        });
     }
-    let mut onto = vec![false; f.len()];
-    // What weights were found by: back from each weight to the first values that move.
-    let (mut weighed, mut still) = (vec![false; f.len()], vec![false; f.len()]);
-    let mut out = vec![false; f.eqns().len()];
-    for (i, e) in f.eqns().iter().enumerate().rev() {
-        let x = f.operands(e);
-        let leads = e.results().any(|r| onto[r.index()]);
-        out[i] = leads || e.op.kinks().any;
-        if leads || meets[i] {
-            x.iter().for_each(|v| onto[v.index()] = true);
-        }
-        if e.results().any(|r| still[r.index()]) || e.op.kink().is_some() {
-            let weights = if e.op.kink().is_some() { &x[..x.len().min(1)] } else { x };
-            for v in weights {
-                weighed[v.index()] = true;
-                still[v.index()] |= !moves[v.index()] || e.op.kink().is_some();
-            }
-        }
+    on_one_side(&steps, &moves)
+}
+
+impl Op {
+    /// Whether it is anything but linear in these operands.
+    pub fn mixes(&self, mask: &[bool]) -> bool {
+        !self.regions().is_empty() || !self.linear_in(mask)
     }
-    for (out, e) in out.iter_mut().zip(f.eqns()) {
-        *out |= f.operands(e).iter().any(|v| weighed[v.index()]);
+
+    /// Whether derivatives at kinks are in it, bodies included.
+    pub fn has_kinks(&self) -> bool {
+        !self.is_smooth() && self.kinks().any
     }
-    out
+
+    /// Whether means of both sides of a kink are in it, bodies included.
+    pub fn has_means(&self) -> bool {
+        !self.is_smooth() && self.kinks().mean
+    }
 }
 
 impl LinearProgram {
-    /// Whether means of both sides of a kink are in it.
+    /// Whether means of both sides of a kink are in it, bodies included.
     pub fn has_means(&self) -> bool {
-        self.eqns().iter().any(|e| e.op.kink() == Some(Kink::Mean))
+        self.eqns().iter().any(|e| e.op.has_means())
     }
 
-    /// The same program on one side of its kinks; what its equations refer to then is written to `cx`.
-    pub fn on_one_side(&self, cx: &dyn Emit) -> LinearProgram {
+    /// The same program on one side of its kinks, bodies included; what its equations refer to then is written to `cx`.
+    pub fn on_one_side(&self, cx: &dyn Emit) -> Result<LinearProgram> {
         let mut out = self.clone();
-        for e in out.eqns_mut().iter_mut().filter(|e| e.op.kink() == Some(Kink::Mean)) {
+        for e in out.eqns_mut().iter_mut().filter(|e| e.op.has_means()) {
+            if e.op.kink() != Some(Kink::Mean) {
+                e.op = cx.session().bodies_on_one_side(&e.op)?;
+                continue;
+            }
             let value = |o: &Operand| if let Operand::R(v) = o { Some(*v) } else { None };
             let mut x: Vec<Option<Val>> = e.operands.iter().map(value).collect();
             e.op = e.op.one_sided(cx, &mut x);
             e.operands.iter_mut().zip(x).for_each(|(o, v)| *o = v.map_or(*o, Operand::R));
+        }
+        Ok(out)
+    }
+
+    /// The same program with the other side in place of that which its own means become.
+    pub fn turned(&self) -> LinearProgram {
+        let mut out = self.clone();
+        for e in out.eqns_mut().iter_mut().filter(|e| e.op.kink() == Some(Kink::Mean)) {
+            e.op = e.op.turned();
         }
         out
     }
@@ -172,7 +229,7 @@ impl Twins {
 
 impl Session {
     /// An operation on one side of the kinks in its bodies.
-    pub(super) fn bodies_on_one_side(&self, op: &Op) -> Result<Op> {
+    pub fn bodies_on_one_side(&self, op: &Op) -> Result<Op> {
         let regions = op.regions();
         if !regions.iter().any(|r| r.kinks().mean) {
             return Ok(op.clone());
@@ -207,7 +264,7 @@ impl Session {
     }
 
     /// Writes an operation on one side of its kinks.
-    pub(super) fn write_on_one_side(&self, cx: &dyn Emit, op: &Op, x: &[Val]) -> Result<Vals> {
+    pub fn write_on_one_side(&self, cx: &dyn Emit, op: &Op, x: &[Val]) -> Result<Vals> {
         match op.kink() {
             Some(Kink::Mean) => {
                 let mut x: Vec<Option<Val>> = x.iter().copied().map(Some).collect();

@@ -15,10 +15,57 @@ use smallvec::SmallVec;
 
 /// What a value is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Class {
+pub enum Class {
+    /// Does not depend on the linear parameters.
     Ordinary,
+    /// Linear in them.
     Linear,
+    /// Zero, and as such linear.
     Zero,
+}
+
+impl Class {
+    /// What is one or the other; `None`: neither ordinary nor linear.
+    pub fn join(self, other: Class) -> Option<Class> {
+        match (self, other) {
+            (a, b) if a == b => Some(a),
+            (Class::Zero, c) | (c, Class::Zero) => Some(c),
+            _ => None,
+        }
+    }
+
+    /// Each of some values, or the other in its place.
+    pub fn join_all(a: &[Class], b: &[Class]) -> Option<Vec<Class>> {
+        a.iter().zip(b).map(|(a, b)| a.join(*b)).collect()
+    }
+}
+
+impl Function {
+    /// What its results are when its parameters are this; `None` if something in it is neither ordinary nor linear.
+    pub fn classes(&self, params: &[Class]) -> Option<Vec<Class>> {
+        let class = classify(self, params, None).ok()?;
+        Some(self.results().iter().map(|r| class[r.index()]).collect())
+    }
+
+    /// What the carries (first results of this body) and other results of a loop are, where the first step gets carries
+    /// of these classes between `before` and `after`.
+    pub fn loop_classes(&self, before: &[Class], carry: &[Class], after: &[Class]) -> Option<Vec<Class>> {
+        let mut carry = carry.to_vec();
+        loop {
+            let y = self.classes(&[before, &carry, after].concat())?;
+            let next = Class::join_all(&carry, &y)?;
+            if next == carry {
+                return Some([&next, &y[next.len()..]].concat());
+            }
+            carry = next;
+        }
+    }
+}
+
+/// What each result of an equation is where some are linear in what others do not depend on; `None` if that is not known.
+fn results_apart(f: &Function, e: &Eqn, class: &[Class]) -> Option<Vec<Class>> {
+    let x: SmallVec<[Class; 8]> = f.operands(e).iter().map(|v| class[v.index()]).collect();
+    e.op.classes(&x)
 }
 
 type Mask = SmallVec<[bool; 8]>;
@@ -44,6 +91,10 @@ pub(crate) fn classify(f: &Function, params: &[Class], wanted: Option<&[bool]>) 
         let has = |c: Class| f.operands(e).iter().any(|v| class[v.index()] == c);
         let y = if has(Class::Linear) {
             if linear_operands(f, e, &class).is_none() {
+                if let Some(y) = results_apart(f, e, &class) {
+                    e.results().zip(y).for_each(|(r, y)| class[r.index()] = y);
+                    continue;
+                }
                 let which: Vec<usize> =
                     (0..f.operands(e).len()).filter(|&i| class[f.operands(e)[i].index()] == Class::Linear).collect();
                 let text = format!("`{}` is not linear in operands {which:?}", e.op.name());
@@ -52,6 +103,11 @@ pub(crate) fn classify(f: &Function, params: &[Class], wanted: Option<&[bool]>) 
             Class::Linear
         } else if e.op.is_zeros() || (has(Class::Zero) && linear_operands(f, e, &class).is_some()) {
             Class::Zero
+        } else if has(Class::Zero)
+            && let Some(y) = results_apart(f, e, &class)
+        {
+            e.results().zip(y).for_each(|(r, y)| class[r.index()] = y);
+            continue;
         } else {
             Class::Ordinary
         };
@@ -100,8 +156,30 @@ pub(crate) fn trace_linear(
     for e in f.eqns().iter().filter(|e| e.results().any(|r| needed[r.index()])) {
         lin.set_loc(e.loc);
         let op = rename.op(lin.emit(), &e.op).into_owned();
+        let has = |c: Class| f.operands(e).iter().any(|v| class[v.index()] == c);
         let linear = e.results().any(|r| class[r.index()] == Class::Linear);
-        let mask = if linear { linear_operands(f, e, &class) } else { None }.unwrap_or_default();
+        let mask = if linear || has(Class::Linear) { linear_operands(f, e, &class) } else { None };
+        if mask.is_none() && has(Class::Linear) {
+            // Its derivative where what is linear is zero: by that, its results that are linear are themselves.
+            let of = |v: &Val| map[v.index()];
+            let x: SmallVec<[Val; 4]> = (f.operands(e).iter())
+                .map(|v| match of(v) {
+                    Some(Operand::R(v)) => v,
+                    _ => lin.emit().zeros(f.ty(*v)),
+                })
+                .collect();
+            let t: SmallVec<[Option<Lv>; 4]> =
+                (f.operands(e).iter()).map(|v| if let Some(Operand::L(l)) = of(v) { Some(l) } else { None }).collect();
+            let (y, dy) = lin.session().linearize(&op, lin, &x, &t)?;
+            for ((r, y), dy) in e.results().zip(y).zip(dy) {
+                map[r.index()] = match class[r.index()] {
+                    Class::Ordinary => Some(y.into()),
+                    _ => dy.map(Operand::L),
+                };
+            }
+            continue;
+        }
+        let mask = mask.unwrap_or_default();
         let mut x = SmallVec::<[Operand; 4]>::new();
         for (i, v) in f.operands(e).iter().enumerate() {
             let o = map[v.index()].unwrap_or_else(|| lin.emit().zeros(f.ty(*v)).into());

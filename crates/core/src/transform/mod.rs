@@ -27,7 +27,9 @@ pub use derive::{
     is_scalar_loss, jacobian, jvp, jvp_derived, linear_transpose, to_jax_convention, value_and_grad, vjp, vjp_derived,
 };
 pub use forward::RegionJvp;
+pub use kinks::{Step, on_one_side};
 pub use linear::{Lin, LinEqn, LinearProgram, Lv, Operand};
+pub use linearity::Class;
 pub(crate) use linearity::{is_linear, trace_linear};
 pub use linearize::{linearize_into, replay};
 pub use policy::Policy;

@@ -7,6 +7,7 @@
 use super::error::{Error, Result};
 use super::exec::{Exec, Held, Value};
 use super::gradient::add_up;
+use super::kinks;
 use super::runtime::EagerRuntime;
 use super::tape::{self, Derivative, Edge, Kind, Node, Shared, Tape, concrete, linearize, next_id};
 use super::tensor::EagerTensor;
@@ -109,13 +110,6 @@ impl<'t> Part<'t> {
         Ok((part, at))
     }
 
-    /// Whether derivatives at kinks are in it: then it is a derivative, and differentiated on one side of all kinks.
-    fn is_derivative(&self) -> bool {
-        let kink =
-            |v: &Visit<'_>| matches!(&v.node.kind, Kind::Op { derivative, .. } if derivative.op.kink().is_some());
-        self.nodes.iter().any(kink)
-    }
-
     /// The index of an edge's node.
     fn meet(&mut self, pass: u64, e: &'t Edge) -> u32 {
         let i = e.node.mark.find(pass).unwrap_or_else(|| {
@@ -191,8 +185,8 @@ pub(super) fn pull(
     let track = options.create_graph;
     let keep = options.keep_graph || track;
     let (part, at) = Part::of(rt, seeds.iter().map(|(e, _)| e))?;
-    let how = How { track, one_side: part.is_derivative() };
-    if !track && !how.one_side && !rt.is_watched() {
+    let sides = kinks::sides(&part);
+    if !track && sides.is_empty() && !rt.is_watched() {
         let seeds: SmallVec<[Seed<'_>; 1]> = at.iter().zip(seeds).map(|(&i, (e, v))| (i, e.slot, &v.tensor)).collect();
         if let Some(whole) = rt.rules().whole(rt, &part, &seeds)
             && let Some(done) = whole.run(&part, &seeds, keep, sink)
@@ -221,6 +215,7 @@ pub(super) fn pull(
         }
         let Some(tape) = tape else { return Err(Error::GraphFreed { op: node.name().to_owned() }) };
         let mut give = |k: usize, v: Value| add(rt, pending.slots(inputs[k]), node.inputs[k].slot, v, track);
+        let how = How { track, one_side: sides.get(i as usize) == Some(&true) };
         if let Err(e) = pull_node(rt, node, (derivative, &tape, *loc), &slots, how, &mut give) {
             if !keep {
                 saved.restore(tape);
@@ -274,7 +269,7 @@ fn emitter<'r>(
     How { track, one_side }: How,
 ) -> Result<(Option<LinearProgram>, Exec<'r>)> {
     let again = if track { derivative.operands(tape, node) } else { None };
-    let (program, exec) = match again {
+    let (mut program, mut exec) = match again {
         Some(x) => {
             let lin = linearize(rt, &derivative.op, x, true, loc, &tape.env)?;
             (Some(lin.program), Exec::new(rt, true, lin.exec_values, lin.env))
@@ -284,10 +279,18 @@ fn emitter<'r>(
             (None, Exec::new(rt, track, values, tape.env.clone()))
         }
     };
+    if (track || one_side) && program.as_ref().unwrap_or(&derivative.program).has_means() {
+        exec = exec.weighing(node.inputs.iter().map(|e| e.node.id).collect());
+        exec.set_loc(loc);
+        if kinks::falls(node) {
+            program = Some(program.as_ref().unwrap_or(&derivative.program).turned());
+        }
+        if one_side {
+            program = Some(program.as_ref().unwrap_or(&derivative.program).on_one_side(&exec)?);
+        }
+    }
     exec.set_loc(loc);
-    let known = program.as_ref().unwrap_or(&derivative.program);
-    let sided = (one_side && known.has_means()).then(|| known.on_one_side(&exec));
-    Ok((sided.or(program), exec))
+    Ok((program, exec))
 }
 
 /// Pulls the cotangents of a node back; `give` gets those of its inputs.
@@ -338,9 +341,10 @@ pub(super) fn push(
         known.get(&e.node.id).and_then(|s| s.iter().find(|s| s.0 == e.slot)).map(|s| s.1.clone())
     };
     let (part, _) = Part::of(rt, outs.iter())?;
-    let how = How { track, one_side: part.is_derivative() };
+    let sides = kinks::sides(&part);
     for &i in part.order.iter().rev() {
         let node = part.nodes[i as usize].node;
+        let how = How { track, one_side: sides.get(i as usize) == Some(&true) };
         let Kind::Op { derivative, loc, tape } = &node.kind else { continue };
         let tangents: SmallVec<[Option<Value>; 4]> = node.inputs.iter().map(|e| find(&known, e)).collect();
         if tangents.iter().all(Option::is_none) {

@@ -1,5 +1,6 @@
 //! [`Exec`]: the emitter that computes at once. The rules that build graphs when they trace run kernels here.
 
+use super::kinks::{self, Weighs};
 use super::runtime::EagerRuntime;
 use super::tape::{self, Edge};
 use crate::tensor::Given;
@@ -18,12 +19,23 @@ pub(super) struct Value {
     pub ty: OnceLock<Box<Type>>,
     pub given: Given,
     pub edge: Option<Edge>,
+    /// What is special about a derivative at kinks: most values are none.
+    pub sides: Option<Box<Sides>>,
+}
+
+/// A value that derivatives at kinks were computed in.
+#[derive(Clone, Default)]
+pub(super) struct Sides {
+    /// What it is on one side of the kinks, where that is another value: what is recorded of it is differentiated there.
+    pub twin: Option<cotangent_cpu::Tensor>,
+    /// The nodes of the values that weights were found by, if it is no longer in the tape itself.
+    pub weighs: Option<Weighs>,
 }
 
 impl Value {
     /// A value that tracks no gradient.
     pub fn new(tensor: cotangent_cpu::Tensor, given: Given) -> Value {
-        Value { tensor, ty: OnceLock::new(), given, edge: None }
+        Value { tensor, ty: OnceLock::new(), given, edge: None, sides: None }
     }
 
     /// Element type and shape.
@@ -58,6 +70,8 @@ pub(super) struct Exec<'r> {
     track: bool,
     state: RefCell<State>,
     owner: Owner,
+    /// What the weights of kinks that are written here were found by.
+    weighs: Option<Weighs>,
 }
 
 #[derive(Default)]
@@ -88,7 +102,12 @@ impl Held {
 impl<'r> Exec<'r> {
     pub fn new(rt: &'r EagerRuntime, track: bool, values: Helds, env: Env) -> Exec<'r> {
         let state = RefCell::new(State { values, env, ..State::default() });
-        Exec { rt, track, state, owner: Owner::default() }
+        Exec { rt, track, state, owner: Owner::default(), weighs: None }
+    }
+
+    /// The same for the derivative of a node at kinks: what is recorded refers to what its weights were found by.
+    pub fn weighing(self, weighs: Weighs) -> Exec<'r> {
+        Exec { weighs: Some(weighs), ..self }
     }
 
     /// Adds a value.
@@ -130,7 +149,7 @@ impl Emit for Exec<'_> {
     fn emit(&self, op: Op, operands: &[Val]) -> Vals {
         let count = op.results();
         let mut env = std::mem::take(&mut self.state.borrow_mut().env);
-        let (y, depends, loc) = {
+        let (mut y, depends, loc) = {
             let s = self.state.borrow();
             let held = |v: &Val| s.values.get(v.index()).filter(|h| h.value.is_some() && self.owner.may_own(*v));
             let x: SmallVec<[&Value; 4]> = operands.iter().filter_map(held).filter_map(|h| h.value.as_ref()).collect();
@@ -143,6 +162,11 @@ impl Emit for Exec<'_> {
         };
         let mut s = self.state.borrow_mut();
         s.env = env;
+        if let (Some(weighs), Ok(y)) = (&self.weighs, &mut y)
+            && op.kink().is_some()
+        {
+            y.iter_mut().for_each(|v| kinks::found_by(v, weighs));
+        }
         match y {
             Ok(y) => {
                 let first = s.values.len();

@@ -62,7 +62,8 @@ impl Gradient {
 
 /// Whether `v` was added to `old` where it lies: nobody else has that, and nothing is recorded.
 fn add_in_place(rt: &EagerRuntime, old: &mut Value, v: &Value, track: bool) -> bool {
-    let recorded = track && (old.edge.is_some() || v.edge.is_some());
+    let apart = |v: &Value| v.edge.is_some() || v.sides.is_some();
+    let recorded = track && (apart(old) || apart(v));
     !recorded && !rt.is_watched() && old.tensor.add_over(&v.tensor)
 }
 

@@ -20,6 +20,7 @@ mod error;
 mod exec;
 mod gradient;
 mod hook;
+mod kinks;
 mod methods;
 mod rule;
 mod runtime;

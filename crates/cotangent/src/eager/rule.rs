@@ -305,7 +305,6 @@ impl Ready {
             .map(|v| (tracked && v.edge.is_some()).then(|| program.borrow_mut().input(v.ty().clone())))
             .collect();
         let origin = |k: usize| t[k].map_or(Origin::None, |l| Origin::Input(l.index()));
-        let inputs = t.iter().flatten().count();
         let (results, tangents) = match tracked {
             true => rt.session().linearize(op, &Lin::new(&b, &program), &params, &t).ok()?,
             false => (b.emit(op.clone(), &params), vec![None; op.results()]),
@@ -370,7 +369,10 @@ impl Ready {
             x.iter().enumerate().map(kept).collect()
         });
         let forward = steady(rt, forward)?;
-        let derivative = derived.then(|| Arc::new(Derivative::new(op.clone(), program, inputs, kept, again, true)));
+        let derivative = derived.then(|| {
+            let tracked = t.iter().map(Option::is_some).collect();
+            Arc::new(Derivative::new(op.clone(), program, tracked, kept, again, true))
+        });
         let slots = tangents.iter().map(|t| t.map(|l| l.index() as u32));
         Some(Ready { forward, results: slots.collect(), given, derivative })
     }

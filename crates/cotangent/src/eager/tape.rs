@@ -8,6 +8,7 @@
 use super::exec::{Exec, Held, Helds, Inputs, Value, Values};
 use super::gradient::{Grad, Gradient};
 use super::hook::{self, Hook, HookFn, HookHandle, Hooks};
+use super::kinks::{self, AtKinks};
 use super::rule::Pullbacks;
 use super::runtime::EagerRuntime;
 use crate::tensor::Given;
@@ -112,6 +113,8 @@ pub(super) struct Node {
     pub mark: Mark,
     /// Made for the first one: few nodes have any.
     hooks: OnceLock<Arc<Hooks>>,
+    /// Made for derivatives at kinks, and what they are operands of.
+    pub kinks: OnceLock<Box<AtKinks>>,
 }
 
 /// What a walk over the tape writes on a node: the number of the walk, and the node's index in it.
@@ -194,8 +197,12 @@ impl Saved {
 pub(super) struct Derivative {
     pub op: Op,
     pub program: LinearProgram,
+    /// Which operands are tracked.
+    pub tracked: Tracked,
     /// How many operands are tracked: the first linear values are their tangents.
     pub inputs: usize,
+    /// Whether derivatives at kinks are in the operation.
+    pub kinks: bool,
     /// The values that the program's equations refer to.
     pub kept: Vec<Kept>,
     /// The operands, if the program refers to values that were computed from them: a derivative of the derivative
@@ -208,6 +215,9 @@ pub(super) struct Derivative {
     /// Programs by the linear values that have cotangents.
     pub pullbacks: Pullbacks,
 }
+
+/// A flag for each operand.
+pub(super) type Tracked = SmallVec<[bool; 8]>;
 
 /// The derivative at one point.
 #[derive(Clone, Default)]
@@ -275,7 +285,7 @@ impl Derivative {
     pub fn new(
         op: Op,
         program: LinearProgram,
-        inputs: usize,
+        tracked: Tracked,
         kept: Vec<Kept>,
         again: Option<Vec<Kept>>,
         reusable: bool,
@@ -285,7 +295,19 @@ impl Derivative {
             Source::Fixed(_) => None,
         };
         let saved = kept.iter().chain(again.iter().flatten()).filter_map(from).collect();
-        Derivative { op, program, inputs, kept, again, saved, reusable, pullbacks: Pullbacks::default() }
+        let inputs = tracked.iter().filter(|t| **t).count();
+        Derivative {
+            kinks: op.has_kinks(),
+            op,
+            program,
+            tracked,
+            inputs,
+            kept,
+            again,
+            saved,
+            reusable,
+            pullbacks: Pullbacks::default(),
+        }
     }
 
     /// The values that the equations refer to at a point, by index; with their tangents if `node` is given.
@@ -352,7 +374,14 @@ impl Node {
         let spare = SPARE_NODES.try_with(|spare| spare.try_borrow_mut().ok()?.pop()).ok().flatten();
         let mut node = spare.unwrap_or_else(|| {
             let kind = Kind::Op { derivative: derivative.clone(), loc, tape: Saved::default() };
-            UniqueArc::new(Node { id, inputs: SmallVec::new(), kind, mark: Mark::default(), hooks: OnceLock::new() })
+            UniqueArc::new(Node {
+                id,
+                inputs: SmallVec::new(),
+                kind,
+                mark: Mark::default(),
+                hooks: OnceLock::new(),
+                kinks: OnceLock::new(),
+            })
         });
         let new = &mut *node;
         (new.id, new.inputs) = (id, inputs);
@@ -370,7 +399,14 @@ impl Node {
     pub fn leaf() -> (Edge, Grad) {
         let (id, grad) = (node_id(&[]), Grad::default());
         let kind = Kind::Leaf { grad: Arc::downgrade(&grad) };
-        let node = Node { id, inputs: SmallVec::new(), kind, mark: Mark::default(), hooks: OnceLock::new() };
+        let node = Node {
+            id,
+            inputs: SmallVec::new(),
+            kind,
+            mark: Mark::default(),
+            hooks: OnceLock::new(),
+            kinks: OnceLock::new(),
+        };
         (Edge { node: Shared::new(node), slot: 0 }, grad)
     }
 
@@ -426,6 +462,7 @@ impl Drop for Node {
                     tape.renew();
                 }
                 node.hooks.take();
+                node.kinks.take();
                 keep_spare(node);
             }
         }
@@ -454,6 +491,23 @@ pub(super) fn apply_to(
     env: &mut Env,
     y: &mut Values,
 ) -> Result<()> {
+    if track && kinks::apart(op, x) && recording() {
+        *y = kinks::apply(rt, op, x, loc, env)?;
+        return Ok(());
+    }
+    apply_plainly(rt, op, x, track, loc, env, y)
+}
+
+/// As [`apply_to`], without regard to kinks.
+pub(super) fn apply_plainly(
+    rt: &EagerRuntime,
+    op: &Op,
+    x: &[&Value],
+    track: bool,
+    loc: Loc,
+    env: &mut Env,
+    y: &mut Values,
+) -> Result<()> {
     let tracked = track && recording() && x.iter().any(|v| v.edge.is_some());
     if env.is_empty()
         && !rt.is_watched()
@@ -467,7 +521,7 @@ pub(super) fn apply_to(
 }
 
 /// Runs an operation.
-fn run(rt: &EagerRuntime, op: &Op, x: Inputs, env: &mut Env) -> Result<Values> {
+pub(super) fn run(rt: &EagerRuntime, op: &Op, x: Inputs, env: &mut Env) -> Result<Values> {
     let given = given_by(x.iter());
     let types: Option<Vec<Type>> = (!op.binds().is_empty()).then(|| x.iter().map(|v| v.ty().clone()).collect());
     let tensors: Operands = x.into_iter().map(|v| v.tensor).collect();
@@ -532,7 +586,8 @@ pub(super) fn linearize(rt: &EagerRuntime, op: &Op, x: Inputs, track: bool, loc:
     Ok(Linearized { exec_values, env, program, results, tangents })
 }
 
-fn record(rt: &EagerRuntime, op: Op, x: Inputs, loc: Loc, env: &mut Env) -> Result<Values> {
+/// Runs an operation, and records it.
+pub(super) fn record(rt: &EagerRuntime, op: Op, x: Inputs, loc: Loc, env: &mut Env) -> Result<Values> {
     let given = given_by(x.iter());
     let mut inputs: SmallVec<[Edge; 2]> = SmallVec::new();
     let origins: SmallVec<[Option<usize>; 4]> = x
@@ -551,7 +606,7 @@ fn record(rt: &EagerRuntime, op: Op, x: Inputs, loc: Loc, env: &mut Env) -> Resu
         match exec_values.get(r.index()).and_then(|h| h.value.as_ref()) {
             Some(v) => {
                 *t = t.filter(|_| v.tensor.dtype().has_tangent());
-                y.push(Value { given, edge: None, ..v.clone() });
+                y.push(Value { given, edge: None, sides: None, ..v.clone() });
             }
             None => return Err(Error::new(Code::RuleArity, format!("`{}` gave no result", op.name()))),
         }
@@ -600,7 +655,8 @@ fn record(rt: &EagerRuntime, op: Op, x: Inputs, loc: Loc, env: &mut Env) -> Resu
         saved.extend(tensors);
         again
     });
-    let derivative = Arc::new(Derivative::new(op, program, inputs.len(), all, again, false));
+    let derivative =
+        Arc::new(Derivative::new(op, program, origins.iter().map(Option::is_some).collect(), all, again, false));
     let node = Node::operation(inputs, &derivative, loc, |tape| *tape = Tape { saved, env: inner });
     for (y, t) in y.iter_mut().zip(tangents) {
         y.edge = t.map(|l| Edge::of(node.clone(), l.index() as u32));

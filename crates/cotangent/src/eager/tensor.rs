@@ -237,13 +237,13 @@ impl EagerTensor {
 
     /// The same elements without the tape: nothing flows back through it.
     pub fn detach(&self) -> EagerTensor {
-        let value = self.value.as_ref().map(|v| Value { edge: None, ..v.clone() }).map_err(Clone::clone);
+        let value = self.value.as_ref().map(|v| Value { edge: None, sides: None, ..v.clone() }).map_err(Clone::clone);
         EagerTensor { value, rt: self.rt.clone(), grad: None }
     }
 
     /// The same elements as a constant of another runtime.
     pub fn detach_into(&self, ctx: &Arc<EagerRuntime>) -> Result<EagerTensor> {
-        Ok(EagerTensor::from_value(Value { edge: None, ..self.value()?.clone() }, ctx))
+        Ok(EagerTensor::from_value(Value { edge: None, sides: None, ..self.value()?.clone() }, ctx))
     }
 
     #[track_caller]

@@ -106,19 +106,32 @@ impl Tensor {
         };
         let (mut file, size) =
             open().map_err(|e| Error::new(Code::Io, format!("cannot read {}: {e}", path.display())))?;
-        match npy::read_from(&mut file, size).map_err(|e| e.in_file(&path.display().to_string()))? {
-            (shape, data, true) => Tensor::from_data_col_major(shape, data),
-            (shape, data, false) => Ok(Array::from_data(shape, data)?.into()),
+        Tensor::from_parts(npy::read_from(&mut file, size).map_err(|e| e.in_file(&path.display().to_string()))?)
+    }
+
+    fn from_parts((shape, data, column_major): npy::Parts) -> Result<Tensor> {
+        match column_major {
+            true => Tensor::from_data_col_major(shape, data),
+            false => Ok(Array::from_data(shape, data)?.into()),
         }
     }
 
-    /// Writes a `.npy` file.
-    pub fn write_npy(&self, path: impl AsRef<Path>) -> Result<()> {
-        let a = self.to_array()?;
-        files::write_with(path.as_ref(), &mut |out| npy::write_to(&a, out))
+    /// Shape, elements in the tensor's order, and whether that is column-major.
+    fn to_parts(&self) -> Result<npy::Parts> {
+        let column_major = self.order() == Order::ColumnMajor && self.rank() > 1;
+        let view = self.view.clone();
+        let a = if column_major { view.transpose(&reversed(self.rank())) } else { view }.into_array()?;
+        Ok((self.shape().to_vec(), a.data().clone(), column_major))
     }
 
-    /// Reads all tensors of an `.npz` archive or, by its ending, a `.safetensors` file.
+    /// Writes a `.npy` file: in Fortran order if the tensor is column-major.
+    pub fn write_npy(&self, path: impl AsRef<Path>) -> Result<()> {
+        let parts = self.to_parts()?;
+        files::write_with(path.as_ref(), &mut |out| npy::write_parts(&parts, out))
+    }
+
+    /// Reads all tensors of an `.npz` archive or, by its ending, a `.safetensors` file. Arrays in Fortran order are
+    /// column-major.
     ///
     /// ```
     /// use cotangent::{DType, Tensor};
@@ -132,17 +145,23 @@ impl Tensor {
     pub fn read_all(path: impl AsRef<Path>) -> Result<Vec<(String, Tensor)>> {
         let path = path.as_ref();
         several(path, "read_npy")?;
-        let all = if has_ending(path, "safetensors") { safetensors::read(path)? } else { npz::read(path)? };
-        Ok(all.into_iter().map(|(name, a)| (name, a.into())).collect())
+        if has_ending(path, "safetensors") {
+            return Ok(safetensors::read(path)?.into_iter().map(|(name, a)| (name, a.into())).collect());
+        }
+        npz::read_parts(path)?.into_iter().map(|(name, parts)| Ok((name, Tensor::from_parts(parts)?))).collect()
     }
 
-    /// Writes named tensors to an `.npz` archive or, by its ending, a `.safetensors` file.
+    /// Writes named tensors to an `.npz` archive, column-major ones in Fortran order, or, by its ending, a `.safetensors`
+    /// file, which knows rows alone.
     pub fn write_all(path: impl AsRef<Path>, tensors: &[(&str, &Tensor)]) -> Result<()> {
         let path = path.as_ref();
         several(path, "write_npy")?;
-        let all: Vec<(String, Array)> =
-            tensors.iter().map(|(name, t)| Ok(((*name).to_owned(), t.to_array()?))).collect::<Result<_>>()?;
-        if has_ending(path, "safetensors") { safetensors::write(path, &all) } else { npz::write(path, &all) }
+        if has_ending(path, "safetensors") {
+            let all = tensors.iter().map(|(name, t)| Ok(((*name).to_owned(), t.to_array()?)));
+            return safetensors::write(path, &all.collect::<Result<Vec<_>>>()?);
+        }
+        let all = tensors.iter().map(|(name, t)| Ok(((*name).to_owned(), t.to_parts()?)));
+        npz::write_parts(path, &all.collect::<Result<Vec<_>>>()?)
     }
 }
 

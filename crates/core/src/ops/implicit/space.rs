@@ -50,7 +50,11 @@ impl Space {
             _ => 2f64.powi(-7),
         };
         let epsilon = types.iter().map(|t| epsilon(t.dtype)).fold(f64::EPSILON, f64::max);
-        let tame = if types.iter().all(|t| t.dtype.real() == DType::F64) { 128.0 } else { 16.0 };
+        let tame = match types {
+            _ if types.iter().any(|t| narrow(t.dtype)) => 0.0,
+            _ if types.iter().all(|t| t.dtype.real() == DType::F64) => 128.0,
+            _ => 16.0,
+        };
         Space { types: types.to_vec(), coefficient, epsilon, tame }
     }
 

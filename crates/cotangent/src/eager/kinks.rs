@@ -1,0 +1,269 @@
+//! Derivatives of derivatives at kinks, eagerly: on one side, as [`on_one_side`] has it for every program.
+//!
+//! A value that holds means of both sides of a kink carries what it is on one side, where that is another value: its twin.
+//! Operations on it compute both, and are recorded at the twins, so that a pass over them differentiates the function on
+//! one side of all its kinks; what users see are means. Most data meet no kink, so most values have no twin.
+
+use super::backward::Part;
+use super::exec::{Exec, Held, Inputs, Sides, Value, Values};
+use super::runtime::EagerRuntime;
+use super::tape::{self, Edge, Kind, Node, Source, Taken};
+use cotangent_core::ops::{Binary, Unary};
+use cotangent_core::primitive::Kink;
+use cotangent_core::transform::{Step, on_one_side};
+use cotangent_core::{Emit, Env, Loc, Op, Result, Val};
+use cotangent_cpu::Tensor;
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+use std::sync::{Arc, OnceLock};
+
+/// The nodes, by number, of the values that weights were found by.
+pub(super) type Weighs = Arc<[u64]>;
+
+/// What a node has to do with kinks.
+#[derive(Default)]
+pub(super) struct AtKinks {
+    /// What its weights were found by, if it is a derivative at a kink.
+    weighs: OnceLock<Weighs>,
+    /// What those of its operands that are not in the tape themselves were found by, and whether it mixes these with others.
+    holds: OnceLock<(Weighs, bool)>,
+}
+
+/// Whether an operation that is recorded has to do with derivatives at kinks.
+pub(super) fn apart(op: &Op, x: &[&Value]) -> bool {
+    x.iter().any(|v| v.sides.is_some()) || op.has_kinks()
+}
+
+/// Says what the weights of a derivative at a kink were found by.
+pub(super) fn found_by(v: &mut Value, weighs: &Weighs) {
+    match &v.edge {
+        Some(e) => {
+            let _ = e.node.kinks.get_or_init(Box::default).weighs.set(weighs.clone());
+        }
+        None => v.sides.get_or_insert_default().weighs = Some(weighs.clone()),
+    }
+}
+
+/// Runs an operation, and records it on one side.
+pub(super) fn apply(rt: &EagerRuntime, op: &Op, x: &[&Value], loc: Loc, env: &mut Env) -> Result<Values> {
+    let twins = op.has_means() || x.iter().any(|v| v.sides.as_ref().is_some_and(|s| s.twin.is_some()));
+    // What decides an extent is not computed twice.
+    let mut y = if twins && op.binds().is_empty() {
+        on_both_sides(rt, op, x, loc, env)?
+    } else {
+        let mut y = Values::new();
+        tape::apply_plainly(rt, op, x, true, loc, env, &mut y)?;
+        y
+    };
+    let holds = |v: &Value| v.edge.is_none() && v.sides.as_ref().is_some_and(|s| s.weighs.is_some());
+    let held = x.iter().any(|v| holds(v));
+    if !held && !op.has_kinks() {
+        return Ok(y);
+    }
+    let found_by = |v: &&Value| v.sides.as_ref().and_then(|s| s.weighs.clone()).filter(|_| holds(v));
+    let mut all: Vec<u64> = x.iter().filter_map(found_by).flat_map(|w| w.to_vec()).collect();
+    all.sort_unstable();
+    all.dedup();
+    let all: Weighs = all.into();
+    let moves: SmallVec<[bool; 4]> = x.iter().map(|v| v.edge.is_some() || holds(v)).collect();
+    for v in y.iter_mut().filter(|v| v.tensor.dtype().has_tangent()) {
+        match &v.edge {
+            None => v.sides.get_or_insert_default().weighs = Some(all.clone()),
+            // A tangent that is an operand's own has no node of its own.
+            Some(e) if held && !x.iter().any(|x| x.edge.as_ref().is_some_and(|x| x.key() == e.key())) => {
+                let _ = e.node.kinks.get_or_init(Box::default).holds.set((all.clone(), op.mixes(&moves)));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(y)
+}
+
+fn same(a: &Tensor, b: &Tensor) -> Result<bool> {
+    Ok(a.clone().into_array()?.same_bits(&b.clone().into_array()?))
+}
+
+/// The results by means, recorded on one side.
+fn on_both_sides(rt: &EagerRuntime, op: &Op, x: &[&Value], loc: Loc, env: &mut Env) -> Result<Values> {
+    let there = |v: &&Value| {
+        let twin = v.sides.as_ref().and_then(|s| s.twin.clone());
+        Value::new(twin.unwrap_or_else(|| v.tensor.clone()), v.given)
+    };
+    let exec = Exec::new(rt, false, x.iter().map(|v| Held::new(there(v))).collect(), env.clone());
+    exec.set_loc(loc);
+    let twins = rt.session().write_on_one_side(&exec, op, &exec.given())?;
+    if let Some(e) = exec.take_error() {
+        return Err(e);
+    }
+    let mut edges: SmallVec<[Option<Edge>; 2]> = smallvec![None; twins.len()];
+    if x.iter().any(|v| v.edge.is_some()) {
+        // As the operation itself is differentiated: its rule says what is constant on either side.
+        let operands = x.iter().map(|v| Value { edge: v.edge.clone(), ..there(v) }).collect();
+        let y = tape::record(rt, rt.session().bodies_on_one_side(op)?, operands, loc, &mut env.clone())?;
+        edges = y.into_iter().map(|v| v.edge).collect();
+    }
+    let plain: Inputs = x.iter().map(|&v| Value { edge: None, sides: None, ..v.clone() }).collect();
+    let y = tape::run(rt, op, plain, env)?;
+    let both = |((y, twin), edge): ((Value, Val), Option<Edge>)| {
+        let twin = exec.get(twin).map(|v| v.tensor);
+        let twin = match twin {
+            Some(twin) if !same(&y.tensor, &twin)? => Some(twin),
+            _ => None,
+        };
+        let sides = twin.map(|twin| Box::new(Sides { twin: Some(twin), weighs: None }));
+        Ok(Value { edge, sides, ..y })
+    };
+    y.into_iter().zip(twins).zip(edges).map(both).collect()
+}
+
+/// The steps of a tape, as [`on_one_side`] sees them.
+struct Steps {
+    steps: Vec<Step>,
+    /// The node of each.
+    of: Vec<Option<usize>>,
+    moves: Vec<bool>,
+}
+
+impl Steps {
+    /// Adds a step that is no node, and its result.
+    fn value(&mut self, operands: SmallVec<[usize; 4]>, weight: Option<usize>) -> usize {
+        let v = self.moves.len();
+        self.moves.push(false);
+        self.steps.push(Step { operands, results: v..v + 1, kinks: weight.is_some(), weight, mixes: false });
+        self.of.push(None);
+        v
+    }
+}
+
+/// Which nodes of a part are differentiated on one side; nothing where none is.
+pub(super) fn sides(part: &Part<'_>) -> Vec<bool> {
+    let kinks = |node: &Node| match &node.kind {
+        Kind::Op { derivative, .. } => derivative.kinks || node.kinks.get().is_some(),
+        Kind::Leaf { .. } => false,
+    };
+    if !part.nodes.iter().any(|v| kinks(v.node)) {
+        return Vec::new();
+    }
+    let index: FxHashMap<u64, usize> = part.nodes.iter().enumerate().map(|(i, v)| (v.node.id, i)).collect();
+    let nodes = |by: &Weighs| by.iter().filter_map(|id| index.get(id).copied()).collect();
+    let mut all = Steps { steps: Vec::new(), of: Vec::new(), moves: vec![true; part.nodes.len()] };
+    for &i in part.order.iter().rev() {
+        let (i, visit) = (i as usize, &part.nodes[i as usize]);
+        let Kind::Op { derivative: d, .. } = &visit.node.kind else { continue };
+        let mut operands: SmallVec<[usize; 4]> = part.inputs_of(visit).iter().map(|&k| k as usize).collect();
+        let mut weight = (d.op.kink().is_some() && d.tracked[0]).then(|| operands[0]);
+        let mut mixes = d.op.mixes(&d.tracked);
+        if let Some(at) = visit.node.kinks.get() {
+            // Values that do not move stand for weights, and for derivatives that are not in the tape.
+            if let Some(by) = at.weighs.get() {
+                weight = Some(all.value(nodes(by), None));
+                operands.extend(weight);
+            }
+            if let Some((by, mixed)) = at.holds.get() {
+                let w = all.value(nodes(by), None);
+                operands.push(all.value(smallvec![w], Some(w)));
+                mixes |= mixed;
+            }
+        }
+        all.steps.push(Step { operands, results: i..i + 1, kinks: d.kinks, weight, mixes });
+        all.of.push(Some(i));
+    }
+    let mut sides = vec![false; part.nodes.len()];
+    for (sided, i) in on_one_side(&all.steps, &all.moves).into_iter().zip(all.of) {
+        i.into_iter().for_each(|i| sides[i] = sided);
+    }
+    sides
+}
+
+/// More values than this are not looked at.
+const FAR: usize = 64;
+
+/// A factor of each of some values.
+type Terms = SmallVec<[(Edge, f64); 4]>;
+
+/// Whether the kink of a node is taken on the other side than that of values that come from nowhere: where what it
+/// compares, its first operand without its second, falls with the first recorded of the values that it is a combination
+/// of. As in `ops/at_kink`, without regard to repetition or, where so nothing is left, with it.
+pub(super) fn falls(node: &Node) -> bool {
+    let Kind::Op { derivative, .. } = &node.kind else { return false };
+    let own = derivative.program.eqns().iter().any(|e| e.op.kink() == Some(Kink::Mean));
+    if !own || derivative.op.kink().is_some() || matches!(derivative.op, Op::Extension(_)) {
+        return false;
+    }
+    let compared: Terms =
+        tracked(node, &derivative.tracked).zip([1.0, -1.0]).filter_map(|(e, c)| Some((e?, c))).collect();
+    [true, false].into_iter().find_map(|through| leading(compared.clone(), through)).is_some_and(|c| c < 0.0)
+}
+
+/// The edges of a node's operands; `None`: not tracked.
+fn tracked<'n>(node: &'n Node, tracked: &'n [bool]) -> impl Iterator<Item = Option<Edge>> + 'n {
+    let mut inputs = node.inputs.iter();
+    tracked.iter().map(move |&t| if t { inputs.next().cloned() } else { None })
+}
+
+/// The factor of the first recorded value of a sum.
+fn leading(mut next: Terms, through: bool) -> Option<f64> {
+    let mut left = FAR;
+    let mut terms: SmallVec<[((u64, u32), f64); 8]> = SmallVec::new();
+    while let Some((e, c)) = next.pop() {
+        let parts = if left == 0 { None } else { parts(&e, through) };
+        left = left.saturating_sub(1);
+        match parts {
+            Some(parts) => next.extend(parts.into_iter().map(|(e, by)| (e, c * by))),
+            None => match terms.iter_mut().find(|t| t.0 == e.key()) {
+                Some(t) => t.1 += c,
+                None => terms.push((e.key(), c)),
+            },
+        }
+    }
+    terms.into_iter().filter(|t| t.1 != 0.0).min_by_key(|t| t.0).map(|t| t.1)
+}
+
+/// The values that the value of an edge is a sum of, with their factors; `None` if it is not recorded as one.
+fn parts(e: &Edge, through: bool) -> Option<Terms> {
+    let Kind::Op { derivative: d, .. } = &e.node.kind else { return None };
+    let mut x = tracked(&e.node, &d.tracked);
+    let mut one = |c: f64| Some(smallvec![(x.next()??, c)]);
+    match &d.op {
+        Op::Unary(Unary::Neg) => one(-1.0),
+        Op::Convert(_) => one(1.0),
+        Op::BroadcastInDim(_) | Op::Reshape(_) if through => one(1.0),
+        Op::Binary(f @ (Binary::Add | Binary::Sub)) => {
+            let second = if *f == Binary::Add { 1.0 } else { -1.0 };
+            Some(x.zip([1.0, second]).filter_map(|(e, c)| Some((e?, c))).collect())
+        }
+        Op::Binary(Binary::Mul) => match d.tracked[..] {
+            [true, false] => one(number(&e.node, 1)?),
+            [false, true] => {
+                let c = number(&e.node, 0)?;
+                x.next();
+                Some(smallvec![(x.next()??, c)])
+            }
+            _ => None,
+        },
+        Op::Binary(Binary::Div) if d.tracked[..] == [true, false] => {
+            one(number(&e.node, 1).filter(|&c| c != 0.0)?.recip())
+        }
+        _ => None,
+    }
+}
+
+/// The number that an operand is everywhere, if a node has saved it as one.
+fn number(node: &Node, operand: usize) -> Option<f64> {
+    let Kind::Op { derivative, tape, .. } = &node.kind else { return None };
+    let tape = tape.get()?;
+    let mut saved = tape.saved.iter();
+    for k in &derivative.kept {
+        let Source::Taken(from) = &k.source else { continue };
+        let tensor = saved.next()?;
+        if matches!(from, Taken::Operand(i) if *i == operand) {
+            let everywhere = tensor.shape().iter().zip(tensor.strides()).all(|(&n, &s)| n <= 1 || s == 0);
+            if !everywhere || tensor.numel() == 0 || !tensor.dtype().is_float() {
+                return None;
+            }
+            let first = (0..tensor.shape().len()).fold(tensor.clone(), |t, axis| t.slice(axis, 0, 1, 1));
+            return first.into_array().ok()?.to_f64().first().copied();
+        }
+    }
+    None
+}
