@@ -119,29 +119,46 @@ const CASES: &[Case] = &[
     }),
 ];
 
+/// A derivative by what is captured, to second order, against differences.
+fn check((name, f): Case) {
+    let value = |a: f64| number(f(at(a)));
+    let h = 1e-4;
+    let want = (8.0 * (value(1.3 + h) - value(1.3 - h)) - (value(1.3 + 2.0 * h) - value(1.3 - 2.0 * h))) / (12.0 * h);
+    let near = |how: &str, got: f64| {
+        assert!((got - want).abs() < 1e-7 * (1.0 + want.abs()), "{name}, {how}: {got} is not {want}");
+    };
+    assert!(want.abs() > 1e-3, "{name} depends on what it captures: {want}");
+    near("grad", number(grad(f)(at(1.3))));
+    near("jvp", number(jvp(f, at(1.3), at(1.0)).map(|(_, t)| t)));
+    near("jit", number(grad(jit(f))(at(1.3))));
+    near("checkpoint", number(grad(checkpoint(f))(at(1.3))));
+    near("grad of vmap", number(grad(|a: T| Ok::<_, Error>(vmap(f)(a)?.sum()))(vec(&[1.3])).map(|g| g.sum())));
+    near("vmap of grad", number(vmap(grad(f))(vec(&[1.3])).map(|g| g.sum())));
+    // Second order: the derivative of the derivative.
+    let slope = |a: f64| number(grad(f)(at(a)));
+    let want = (8.0 * (slope(1.3 + h) - slope(1.3 - h)) - (slope(1.3 + 2.0 * h) - slope(1.3 - 2.0 * h))) / (12.0 * h);
+    let got = number(grad(grad(f))(at(1.3)));
+    assert!((got - want).abs() < 1e-6 * (1.0 + want.abs()), "{name}, second order: {got} is not {want}");
+}
+
 #[test]
 fn captured_values_are_differentiated() {
-    for &(name, f) in CASES {
-        let value = |a: f64| number(f(at(a)));
-        let h = 1e-4;
-        let want =
-            (8.0 * (value(1.3 + h) - value(1.3 - h)) - (value(1.3 + 2.0 * h) - value(1.3 - 2.0 * h))) / (12.0 * h);
-        let near = |how: &str, got: f64| {
-            assert!((got - want).abs() < 1e-7 * (1.0 + want.abs()), "{name}, {how}: {got} is not {want}");
-        };
-        assert!(want.abs() > 1e-3, "{name} depends on what it captures: {want}");
-        near("grad", number(grad(f)(at(1.3))));
-        near("jvp", number(jvp(f, at(1.3), at(1.0)).map(|(_, t)| t)));
-        near("jit", number(grad(jit(f))(at(1.3))));
-        near("checkpoint", number(grad(checkpoint(f))(at(1.3))));
-        near("grad of vmap", number(grad(|a: T| Ok::<_, Error>(vmap(f)(a)?.sum()))(vec(&[1.3])).map(|g| g.sum())));
-        near("vmap of grad", number(vmap(grad(f))(vec(&[1.3])).map(|g| g.sum())));
-        // Second order: the derivative of the derivative.
-        let slope = |a: f64| number(grad(f)(at(a)));
-        let want =
-            (8.0 * (slope(1.3 + h) - slope(1.3 - h)) - (slope(1.3 + 2.0 * h) - slope(1.3 - 2.0 * h))) / (12.0 * h);
-        let got = number(grad(grad(f))(at(1.3)));
-        assert!((got - want).abs() < 1e-6 * (1.0 + want.abs()), "{name}, second order: {got} is not {want}");
+    CASES.iter().for_each(|&case| check(case));
+}
+
+/// Planted faults: what is captured is a constant, or one in the rule alone.
+#[test]
+fn planted_faults_are_found() {
+    let planted: [Case; 3] = [
+        ("a constant", |a| Ok(a.sin() * a.stop_gradient())),
+        ("a constant in the rule", |a| {
+            let held = a.stop_gradient();
+            custom_jvp(|x: T| x.sin(), move |x: T, t: T| (x.sin(), t * held.cos()))(a)
+        }),
+        ("half of it in the rule", |a| custom_jvp(|x: T| &x * &a, |x: T, t: T| (&x * &a, t * &a * 0.5))(a.clone())),
+    ];
+    for case in planted {
+        assert!(std::panic::catch_unwind(|| check(case)).is_err(), "{} is not found", case.0);
     }
 }
 

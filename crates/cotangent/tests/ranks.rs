@@ -191,6 +191,22 @@ fn closed_form(a: &Matrix, r: usize, complex: bool, rng: &mut Rng) {
     }
 }
 
+/// A planted fault: the vectors of all singular values, where those of the kept ones have derivatives.
+#[test]
+fn planted_faults_are_found() {
+    let a = Matrix { m: 2, n: 2, a: [1.0, 2.0, 2.0, 4.0].map(|v| C128::new(v, 0.0)).to_vec() };
+    let b = Matrix { m: 3, n: 3, a: [2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0].map(|v| C128::new(v, 0.0)).to_vec() };
+    let mut rng = Rng(5);
+    for a in [a, b] {
+        let e = Matrix::of(a.m, a.n, || rng.real(), false);
+        let truncated = |x: T| weighted(&x.svd_truncated(1)?.0, 0.3);
+        let whole = |x: T| weighted(&x.svd()?.0.slice_axis(1, 0, 1), 0.3);
+        check("truncated", &a, &e, false, false, &truncated);
+        let found = std::panic::catch_unwind(|| check("planted", &a, &e, false, false, &whole));
+        assert!(found.is_err(), "at {:?}", a.a);
+    }
+}
+
 /// Along a curve of constant rank: `(1 + t X) A (1 + t Y)`.
 #[test]
 fn inverses_and_determinants_at_low_rank() {

@@ -2,7 +2,7 @@
 //! changes, so this needs no reference: every solver, forward and adjoint, every norm and factorisation, over all exponents
 //! at which data and answer are normal numbers 2^20 from the ends. And equations that have no solution.
 
-use cotangent::closures::{Solver, argmin, fixed_point, grad, linear_solve, root};
+use cotangent::closures::{Solver, argmin, custom_vjp, fixed_point, grad, linear_solve, root};
 use cotangent::linalg::TracedTensorLinalgExt;
 use cotangent::ops::MatrixNorm;
 use cotangent::{Code, DType, Error, Result, TracedTensor as T};
@@ -187,41 +187,44 @@ const EQUATIONS: &[Equation] = &[
     },
 ];
 
-#[test]
-fn equations_scale() {
+/// An equation at every exponent; at how many it was compared.
+fn equation_scales(d: DType, e: &Equation) -> usize {
     let mut cases = 0;
-    for d in [DType::F64, DType::F32] {
-        for e in EQUATIONS {
-            let run = |k: i32, c: i32| {
-                let a = number(d, e.at, e.degree * k);
-                let loss = |a: T| Ok::<_, Error>((e.solve)(d, k, a)? * number(d, 1.0, c));
-                let x = numbers(&(e.solve)(d, k, a.clone())?)?;
-                Ok::<_, Error>((x, numbers(&grad(loss)(a)?)?))
-            };
-            let (x, g) = run(0, 0).unwrap_or_else(|e0| panic!("{} {d}: {e0}", e.name));
-            // Unknowns scale with the parameter, or the equation alone does.
-            let unknowns = |k: i32| match e.name {
-                name if name.contains("multiple") || name.contains("convex") => 0,
-                _ => k,
-            };
-            for k in steps(d) {
-                for (k, c) in [(k, 0), (0, k), (k / 4, 0), (k / 4, -k / 4)] {
-                    let of_x = unknowns(k);
-                    let of_g = of_x + c - e.degree * k;
-                    let data = promised(d, &[e.at], e.degree * k)
-                        && promised(d, &[0.125, 16.0], 2 * of_x)
-                        && promised(d, &[0.01, 256.0], k);
-                    if !(data && promised(d, &x, of_x) && promised(d, &g, of_g) && promised(d, &[1.0], c)) {
-                        continue;
-                    }
-                    cases += 1;
-                    let (y, h) = run(k, c).unwrap_or_else(|e0| panic!("{} {d} at 2^{k}, 2^{c}: {e0}", e.name));
-                    assert!(near(d, &y, &x, of_x), "{} {d} at 2^{k}: {y:?} for {x:?}", e.name);
-                    assert!(near(d, &h, &g, of_g), "derivative of the {} {d} at 2^{k}, 2^{c}: {h:?} for {g:?}", e.name);
-                }
+    let run = |k: i32, c: i32| {
+        let a = number(d, e.at, e.degree * k);
+        let loss = |a: T| Ok::<_, Error>((e.solve)(d, k, a)? * number(d, 1.0, c));
+        let x = numbers(&(e.solve)(d, k, a.clone())?)?;
+        Ok::<_, Error>((x, numbers(&grad(loss)(a)?)?))
+    };
+    let (x, g) = run(0, 0).unwrap_or_else(|e0| panic!("{} {d}: {e0}", e.name));
+    // Unknowns scale with the parameter, or the equation alone does.
+    let unknowns = |k: i32| match e.name {
+        name if name.contains("multiple") || name.contains("convex") => 0,
+        _ => k,
+    };
+    for k in steps(d) {
+        for (k, c) in [(k, 0), (0, k), (k / 4, 0), (k / 4, -k / 4)] {
+            let of_x = unknowns(k);
+            let of_g = of_x + c - e.degree * k;
+            let data = promised(d, &[e.at], e.degree * k)
+                && promised(d, &[0.125, 16.0], 2 * of_x)
+                && promised(d, &[0.01, 256.0], k);
+            if !(data && promised(d, &x, of_x) && promised(d, &g, of_g) && promised(d, &[1.0], c)) {
+                continue;
             }
+            cases += 1;
+            let (y, h) = run(k, c).unwrap_or_else(|e0| panic!("{} {d} at 2^{k}, 2^{c}: {e0}", e.name));
+            assert!(near(d, &y, &x, of_x), "{} {d} at 2^{k}: {y:?} for {x:?}", e.name);
+            assert!(near(d, &h, &g, of_g), "derivative of the {} {d} at 2^{k}, 2^{c}: {h:?} for {g:?}", e.name);
         }
     }
+    cases
+}
+
+#[test]
+fn equations_scale() {
+    let all = [DType::F64, DType::F32].into_iter().flat_map(|d| EQUATIONS.iter().map(move |x| equation_scales(d, x)));
+    let cases: usize = all.sum();
     assert!(cases > 200, "{cases}");
 }
 
@@ -433,52 +436,87 @@ const FACTORED: &[Factored] = &[
     Factored { name: "layer_norm", operand: wide, run: |a| all!(a.layer_norm(&[1], 0.0)), degrees: &[0], step: 1 },
 ];
 
-#[test]
-fn factorisations_scale() {
+/// A factorisation at every exponent; at how many it was compared.
+fn factored_scales(d: DType, f: &Factored) -> usize {
     let mut cases = 0;
-    for d in [DType::F64, DType::F32] {
-        for f in FACTORED {
-            // Results, and their gradients in a direction in which all of them move.
-            let run = |k: i32| -> Result<Vec<(Vec<f64>, Vec<f64>)>> {
-                let a = (f.operand)(d, f.step * k);
-                let y = (f.run)(&a)?;
-                let one = |(i, y): (usize, &T)| {
-                    let n = y.ty()?.shape.numel().as_const().unwrap_or(2);
-                    let w: Vec<f64> = (0..n).map(|j| 1.0 + 0.5 * (j as f64 + i as f64).cos()).collect();
-                    let loss = |a: T| {
-                        let y = (f.run)(&a)?.remove(i);
-                        let w = tensor(d, &[n], &w, 0);
-                        Ok::<_, Error>(if n == 1 { y.sum() } else { (y.reshape(&[n]) * w).sum() })
-                    };
-                    let symbolic = f.name == "svd_thresholded";
-                    let g = if symbolic { vec![] } else { numbers(&grad(loss)(a.clone())?)? };
-                    Ok((numbers(y)?, g))
-                };
-                y.iter().enumerate().map(one).collect()
+    // Results, and their gradients in a direction in which all of them move.
+    let run = |k: i32| -> Result<Vec<(Vec<f64>, Vec<f64>)>> {
+        let a = (f.operand)(d, f.step * k);
+        let y = (f.run)(&a)?;
+        let one = |(i, y): (usize, &T)| {
+            let n = y.ty()?.shape.numel().as_const().unwrap_or(2);
+            let w: Vec<f64> = (0..n).map(|j| 1.0 + 0.5 * (j as f64 + i as f64).cos()).collect();
+            let loss = |a: T| {
+                let y = (f.run)(&a)?.remove(i);
+                let w = tensor(d, &[n], &w, 0);
+                Ok::<_, Error>(if n == 1 { y.sum() } else { (y.reshape(&[n]) * w).sum() })
             };
-            let base = run(0).unwrap_or_else(|e| panic!("{} {d}: {e}", f.name));
-            for k in steps(d) {
-                let of = f.step * k;
-                let fine = |i: usize| {
-                    promised(d, &base[i].0, f.degrees[i] * k) && promised(d, &base[i].1, f.degrees[i] * k - of)
-                };
-                if !promised(d, &[0.125, 8.0], of) || !(0..base.len()).all(fine) {
-                    continue;
-                }
-                cases += 1;
-                let got = run(k).unwrap_or_else(|e| panic!("{} {d} at 2^{of}: {e}", f.name));
-                for (i, (y, g)) in got.iter().enumerate() {
-                    let e = f.degrees[i] * k;
-                    assert!(near(d, y, &base[i].0, e), "{} {d} #{i} at 2^{of}: {y:?} for {:?}", f.name, base[i].0);
-                    assert!(
-                        near(d, g, &base[i].1, e - of),
-                        "gradient of {} {d} #{i} at 2^{of}: {g:?} for {:?}",
-                        f.name,
-                        base[i].1
-                    );
-                }
-            }
+            let symbolic = f.name == "svd_thresholded";
+            let g = if symbolic { vec![] } else { numbers(&grad(loss)(a.clone())?)? };
+            Ok((numbers(y)?, g))
+        };
+        y.iter().enumerate().map(one).collect()
+    };
+    let base = run(0).unwrap_or_else(|e| panic!("{} {d}: {e}", f.name));
+    for k in steps(d) {
+        let of = f.step * k;
+        let fine =
+            |i: usize| promised(d, &base[i].0, f.degrees[i] * k) && promised(d, &base[i].1, f.degrees[i] * k - of);
+        if !promised(d, &[0.125, 8.0], of) || !(0..base.len()).all(fine) {
+            continue;
+        }
+        cases += 1;
+        let got = run(k).unwrap_or_else(|e| panic!("{} {d} at 2^{of}: {e}", f.name));
+        for (i, (y, g)) in got.iter().enumerate() {
+            let e = f.degrees[i] * k;
+            assert!(near(d, y, &base[i].0, e), "{} {d} #{i} at 2^{of}: {y:?} for {:?}", f.name, base[i].0);
+            assert!(
+                near(d, g, &base[i].1, e - of),
+                "gradient of {} {d} #{i} at 2^{of}: {g:?} for {:?}",
+                f.name,
+                base[i].1
+            );
         }
     }
+    cases
+}
+
+#[test]
+fn factorisations_scale() {
+    let all = [DType::F64, DType::F32].into_iter().flat_map(|d| FACTORED.iter().map(move |x| factored_scales(d, x)));
+    let cases: usize = all.sum();
     assert!(cases > 400, "{cases}");
+}
+
+/// Planted faults: squares that overflow and vanish where their root does not, forward and in the derivative alone.
+#[test]
+fn planted_faults_are_found() {
+    let found = |f: &(dyn Fn() -> usize + std::panic::RefUnwindSafe)| std::panic::catch_unwind(f).is_err();
+    for d in [DType::F64, DType::F32] {
+        let norm = Factored {
+            name: "root of a sum of squares",
+            operand: wide,
+            run: |a| all!((a * a).sum().sqrt()),
+            degrees: &[1],
+            step: 1,
+        };
+        assert!(found(&|| factored_scales(d, &norm)), "{d}");
+        let by_rule = |a: &T| {
+            let norm = |x: &T| x.vector_norm(&[0, 1], 2.0);
+            custom_vjp(
+                |x: T| norm(&x),
+                |x: T| Ok::<_, Error>((norm(&x)?, x)),
+                |x: T, ct: T| &x * ct / (&x * &x).sum().sqrt(),
+            )(a.clone())
+        };
+        let slope = Factored { name: "in its rule", run: |a| all!(by_rule(a)?), ..norm };
+        assert!(found(&|| factored_scales(d, &slope)), "{d}");
+        let equation = Equation {
+            name: "fixed point of a root of squares",
+            solve: |d, k, a| fixed_point(|x: T| (&a * &a + &x * &x * number(d, 0.0, 0)).sqrt(), number(d, 1.0, k)),
+            degree: 1,
+            at: 1.5,
+        };
+        assert!(found(&|| equation_scales(d, &equation)), "{d}");
+    }
 }
