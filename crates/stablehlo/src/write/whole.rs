@@ -34,6 +34,11 @@ fn is_kept(op: &Op, types: &[Type]) -> bool {
         // Numbers of few bits are read into `f32`, where tangents of wider types would be rounded.
         Op::RoundTo(_) => types[0].dtype == DType::F64,
         Op::LinearRecurrence(r) => r.factors != Factors::Any,
+        // Compensated sums, and products in which a zero leaves nothing.
+        Op::DotGeneral(d) => d.stable || d.strong_zero,
+        Op::Convolution(c) => c.stable || c.strong_zero,
+        Op::Reduce(r) => r.stable,
+        Op::Scatter(s) => s.stable,
         Op::CustomJvp(_) | Op::CustomVjp(_) | Op::LinearSolve(_) | Op::Guard(_) => true,
         Op::Spectral(_) | Op::Det(_) | Op::Slogdet(_) | Op::Cholesky(_) => true,
         _ => false,
