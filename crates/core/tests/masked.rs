@@ -3,13 +3,14 @@
 //! NaN. By IEEE rules forward mode selects likewise, and reverse mode multiplies the zero cotangent by the pole.
 
 use cotangent_core::ops::{
-    Binary, Bounds, Combine, Comparison, Cumulative, Reduction, Running, SelectWindow, Sliding, Windows,
+    Binary, Bounds, Combine, Comparison, ConvolutionSpec, Cumulative, DotGeneral, Reduction, Running, SelectWindow,
+    Sliding, Windows,
 };
 use cotangent_core::primitive::Linearized;
 use cotangent_core::transform::{
     AdContext, Lin, Lv, Numerics, Rule, RuleSet, Session, grad, hessian, hvp, hvp_reverse, jvp,
 };
-use cotangent_core::{Array, Builder, DType, Dim, Emit, Function, Op, Result, Type, Val, reference};
+use cotangent_core::{Array, Builder, DType, Dim, Emit, Function, Op, Result, Type, Val, Wide, reference};
 
 /// How many elements there are; the first one is masked.
 const N: usize = 4;
@@ -160,6 +161,56 @@ const MASKS: &[Mask] = &[
     },
 ];
 
+/// Weights of which those of the first element are zero.
+fn weights(cx: &dyn Emit) -> Val {
+    let rows = vec![0.0, 1.0, 0.5, 2.0, 0.0, -1.0, 3.0, 0.0, 0.0, 0.0, 0.0, 1.5];
+    cx.constant(Wide::F(rows).narrow(DType::F64, [3, N]).unwrap())
+}
+
+fn slid(cx: &dyn Emit, x: Val, w: Val, n: usize) -> Val {
+    let three = |v: Val, n: usize| cx.reshape(v, &[Dim::Const(1), Dim::Const(1), Dim::Const(n)]);
+    let y = cx.convolution(three(x, n), three(w, N), &ConvolutionSpec::default());
+    cx.reshape(y, &[Dim::Const(n + 1 - N)])
+}
+
+/// Sums of products in which the first element has a factor of zero.
+const PRODUCTS: &[Mask] = &[
+    Mask { name: "product of a matrix", f: |cx, y| cx.matmul(weights(cx), y), only: Some(true) },
+    Mask { name: "product with a matrix", f: |cx, y| cx.matmul(y, cx.matrix_transpose(weights(cx))), only: Some(true) },
+    Mask {
+        name: "product of a batch",
+        f: |cx, y| {
+            let both = cx.broadcast_in_dim(y, &[Dim::Const(2), Dim::Const(N), Dim::Const(3)], &[1]);
+            let twice = cx.broadcast_in_dim(weights(cx), &[Dim::Const(2), Dim::Const(3), Dim::Const(N)], &[1, 2]);
+            cx.matmul(twice, both)
+        },
+        only: Some(true),
+    },
+    Mask {
+        name: "inner product",
+        f: |cx, y| cx.matmul(y, cx.constant(Array::vector(vec![0.0, 2.0, -1.0, 0.5]))),
+        only: Some(true),
+    },
+    Mask {
+        name: "outer product",
+        f: |cx, y| {
+            let o = cx.dot_general(cx.slice_axis(y, 0, 0, 2), weights(cx), DotGeneral::default());
+            cx.mul(o, cx.pad_zeros(cx.full_like(cx.slice_axis(o, 0, 1, 2), 1.0), &[1, 0, 0], &[0; 3], &[0; 3]))
+        },
+        only: Some(true),
+    },
+    Mask {
+        name: "convolution",
+        f: |cx, y| slid(cx, y, cx.constant(Array::vector(vec![0.0, 2.0, -1.0, 0.5])), N),
+        only: Some(true),
+    },
+    Mask {
+        name: "kernel of a convolution",
+        f: |cx, y| slid(cx, cx.constant(Array::vector(vec![0.0, 0.0, 1.0, -1.0, 3.0])), y, N + 1),
+        only: Some(true),
+    },
+];
+
 /// The sum of the squares of what is left, of the function of the elements (`cut`: a number for the first one).
 fn program(s: &Singular, m: &Mask, cut: bool) -> Function {
     let b = Builder::new("f", Session::default());
@@ -201,6 +252,12 @@ fn ad(numerics: Numerics) -> AdContext {
     AdContext::builder().with_numerics(numerics).build().unwrap()
 }
 
+/// Every pair of a function that is 0 at its pole and an operation that multiplies that by zero.
+fn products() -> impl Iterator<Item = (&'static Singular, &'static Mask)> {
+    let finite = |s: &&Singular| ["sqrt", "cbrt", "pow"].contains(&s.name);
+    SINGULAR.iter().filter(finite).flat_map(|s| PRODUCTS.iter().map(move |m| (s, m)))
+}
+
 /// Every pair of a function and an operation that leaves its pole out.
 fn pairs() -> impl Iterator<Item = (&'static Singular, &'static Mask)> {
     let fits = |s: &Singular, m: &Mask| match m.only {
@@ -216,15 +273,25 @@ fn near(a: &[f64], b: &[f64]) -> bool {
 }
 
 fn all_as_cut_out(numerics: Numerics, which: &[&str]) {
-    let (count, wrong) = differences(&ad(numerics), which);
+    let rules = ad(numerics);
+    let (mut count, mut wrong) = differences(&rules, which, pairs());
+    if numerics.zeros_are_strong() {
+        let (more, also) = differences(&rules, which, products());
+        count += more;
+        wrong.extend(also);
+    }
     assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
     assert!(count >= 100 * which.len(), "{count}");
 }
 
 /// How many comparisons with programs that were cut by hand, and what differs.
-fn differences(rules: &AdContext, which: &[&str]) -> (usize, Vec<String>) {
+fn differences(
+    rules: &AdContext,
+    which: &[&str],
+    pairs: impl Iterator<Item = (&'static Singular, &'static Mask)>,
+) -> (usize, Vec<String>) {
     let (mut count, mut wrong) = (0, Vec::new());
-    for (s, m) in pairs() {
+    for (s, m) in pairs {
         let want = derivatives(&ad(Numerics::default()), &program(s, m, true), 0.25);
         for ((way, got), (_, want)) in derivatives(rules, &program(s, m, false), s.at).into_iter().zip(want) {
             if which.contains(&way) {
@@ -291,15 +358,29 @@ impl Rule for OneSided {
     }
 }
 
+/// A product of matrices whose tangents are plain products.
+struct PlainSums;
+
+impl Rule for PlainSums {
+    fn linearize(&self, op: &Op, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Option<Result<Linearized>> {
+        let y = cx.op(op.clone(), x);
+        let l = t[0].map(|t| cx.apply1(op.clone(), &[t.into(), x[1].into()]));
+        let r = t[1].map(|t| cx.apply1(op.clone(), &[x[0].into(), t.into()]));
+        Some(Ok(cx.one(y, cx.sum_opt(l, r))))
+    }
+}
+
 #[test]
 fn planted_rules_are_found() {
     let numerics = Numerics { strong_zero: true, ..Numerics::default() };
     let with = |op: &str, rule: Box<dyn Fn(RuleSet) -> RuleSet>| {
         let rules = rule(RuleSet::default());
         let ad = AdContext::builder().with_extension_rules(rules).with_numerics(numerics).build().unwrap();
-        let (_, wrong) = differences(&ad, &["jvp", "hvp", "hvp_reverse", "hessian"]);
+        let which = ["jvp", "hvp", "hvp_reverse", "hessian"];
+        let (_, wrong) = differences(&ad, &which, pairs().chain(products()));
         assert!(wrong.len() > 10, "the fault in `{op}` is not found: {wrong:?}");
     };
     with("max", Box::new(|r| r.with("max", Multiplied)));
     with("mul_strong_zero", Box::new(|r| r.with("mul_strong_zero", OneSided)));
+    with("dot_general", Box::new(|r| r.with("dot_general", PlainSums)));
 }

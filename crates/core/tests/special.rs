@@ -104,6 +104,11 @@ fn incomplete_gamma() {
 #[test]
 fn hurwitz_zeta() {
     ZETA.iter().for_each(|&(s, q, y)| near(zeta(0, s, q), y, 8.0, format!("zeta({s}, {q})")));
+    // Powers that vanish end the sum, however large s is.
+    for s in [1e10, 1e17, 1e300] {
+        assert_eq!([0, 1].map(|order| zeta(order, s, 2.0)), [0.0; 2]);
+        assert_eq!([zeta(0, s, 1.0), zeta(0, s, 1e10)], [1.0, 0.0]);
+    }
     ZETA_DS.iter().for_each(|&(s, q, y)| near(zeta(1, s, q), y, 64.0, format!("zeta'({s}, {q})")));
 }
 

@@ -273,7 +273,7 @@ fn product(cx: &dyn Emit, x: &Labelled, y: &Labelled, left: &[Label]) -> Labelle
         rhs_batch: pick(&batch, false),
         lhs_contract: pick(&contract, true),
         rhs_contract: pick(&contract, false),
-        stable: false,
+        ..DotGeneral::default()
     };
     Labelled { val: cx.dot_general(x.val, y.val, d), labels }
 }

@@ -11,7 +11,7 @@ use crate::kernel::{Kernel, kernel, operands};
 use crate::tensor::{Extents, Tensor};
 use cotangent_core::ops::{Binary, DotGeneral, Op};
 use cotangent_core::{DType, Result};
-use cotangent_kernels::gemm::{gemm, gemm_compensated};
+use cotangent_kernels::gemm::{gemm, gemm_compensated, gemm_leave_out_zeros};
 use smallvec::smallvec;
 
 /// Axes of the operands in the order of matrices.
@@ -22,6 +22,8 @@ pub(crate) struct Contraction {
     batch: usize,
     rows: usize,
     count: usize,
+    /// Products with a factor of zero are left out where they are NaN.
+    pub(crate) strong_zero: bool,
 }
 
 impl Contraction {
@@ -34,7 +36,7 @@ impl Contraction {
         let rows = d.lhs_free(lhs).len();
         let left = [d.lhs_batch.clone(), d.lhs_free(lhs), pairs.iter().map(|p| p.0).collect()].concat();
         let right = [d.rhs_batch.clone(), pairs.iter().map(|p| p.1).collect(), d.rhs_free(rhs)].concat();
-        Contraction { left, right, batch, rows, count }
+        Contraction { left, right, batch, rows, count, strong_zero: d.strong_zero }
     }
 
     /// The operands as `[batch.., m, k]` and `[batch.., k, n]`, and the shape of the product.
@@ -57,23 +59,23 @@ impl Contraction {
 pub(crate) fn dot_general(d: &DotGeneral, lhs: usize, rhs: usize, dtype: DType) -> Kernel {
     let axes = Contraction::new(d, lhs, rhs);
     if axes.count == 0 {
-        return outer(axes.left, axes.right, axes.batch, axes.rows, dtype);
+        return outer(axes, d.multiplied(), dtype);
     }
-    if d.stable {
-        return for_any!(dtype, T => kernel(move |_, [a, b]| {
-            let ([a, b], shape) = axes.matrices(a, b)?;
-            Tensor::filled(shape, |c| gemm_compensated::<T>(c, a.view(), b.view()))
-        }));
-    }
+    let stable = d.stable;
     for_any!(dtype, T => kernel(move |_, [a, b]| {
         let ([a, b], shape) = axes.matrices(a, b)?;
-        Tensor::filled(shape, |c| gemm::<T>(c, a.view(), b.view()))
+        Tensor::filled(shape, |c| {
+            let (a, b) = (a.view(), b.view());
+            if stable { gemm_compensated::<T>(c, a, b)? } else { gemm::<T>(c, a, b)? }
+            if axes.strong_zero { gemm_leave_out_zeros::<T>(c, a, b) } else { Ok(()) }
+        })
     }))
 }
 
 /// Without contracted axes: products of all pairs, element by element over batch axes. No sum adds a zero.
-fn outer(left: Vec<usize>, right: Vec<usize>, batch: usize, rows: usize, dtype: DType) -> Kernel {
-    let product = fused::alone(&Op::Binary(Binary::Mul), &[dtype, dtype]).kernel();
+fn outer(axes: Contraction, multiplied: Binary, dtype: DType) -> Kernel {
+    let product = fused::alone(&Op::Binary(multiplied), &[dtype, dtype]).kernel();
+    let Contraction { left, right, batch, rows, .. } = axes;
     Box::new(move |env, x| {
         let [a, b] = operands(x);
         let (a, b) = (a.transpose(&left), b.transpose(&right));

@@ -17,7 +17,7 @@ use cotangent_core::ops::Op;
 use cotangent_core::{DType, Dim, Function, Result, Type};
 use cotangent_kernels::Fallible;
 use cotangent_kernels::View;
-use cotangent_kernels::gemm::{Gemm, gemm};
+use cotangent_kernels::gemm::{Gemm, gemm, gemm_leave_out_zeros};
 use std::ops::Range;
 
 /// Bytes of a block.
@@ -136,12 +136,14 @@ pub(crate) fn known<'d>(mut dims: impl Iterator<Item = &'d Dim>) -> Option<usize
 /// A product in one call.
 pub(crate) struct Factors {
     matrices: [Tensor; 2],
+    strong_zero: bool,
     pub(crate) buffer: usize,
 }
 
 impl Factors {
     pub(crate) fn new(p: &Product, a: Tensor, b: Tensor) -> Result<Factors> {
-        Ok(Factors { matrices: p.contraction.matrices(a, b)?.0, buffer: p.buffer })
+        let strong_zero = p.contraction.strong_zero;
+        Ok(Factors { matrices: p.contraction.matrices(a, b)?.0, strong_zero, buffer: p.buffer })
     }
 
     /// The last two axes of the matrices, as `[m, k, n]`.
@@ -205,7 +207,11 @@ impl Factors {
             let strides_a = [steps[0], a.stride(batch), a.stride(batch + 1)];
             let strides_b = [steps[1], b.stride(batch), b.stride(batch + 1)];
             let a = View::new(a.data(), start(a, i).wrapping_add_signed(below), &of_a, &strides_a);
-            gemm(now, a, View::new(b.data(), start(b, i), &of_b, &strides_b))?;
+            let b = View::new(b.data(), start(b, i), &of_b, &strides_b);
+            gemm(now, a, b)?;
+            if self.strong_zero {
+                gemm_leave_out_zeros(now, a, b)?;
+            }
             row += count * height;
             c = rest;
         }

@@ -8,7 +8,7 @@ use crate::tensor::{Extents, Tensor};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Convolution, ReduceWindow, Reduction, SelectWindow, Sliding};
 use cotangent_core::{DType, Dim, Env, Result, Scalar};
-use cotangent_kernels::convolution::{Channels, convolve, convolve_compensated};
+use cotangent_kernels::convolution::{Channels, convolve, convolve_compensated, convolve_leave_out_zeros};
 use cotangent_kernels::sliding::Axis;
 use cotangent_kernels::twice::Exact;
 use cotangent_kernels::window::{self, Terms};
@@ -49,7 +49,11 @@ pub(crate) fn convolution(op: &Convolution, dtype: DType) -> Kernel {
         let mut shape: Extents = smallvec![s[0], s[1], t[1]];
         shape.extend_from_slice(&counts);
         let run = if op.stable { convolve_compensated::<T> } else { convolve::<T> };
-        Tensor::filled(shape, |y| run(y, x.view().data(), w.view().data(), channels, &axes))
+        let (x, w) = (x.view().data(), w.view().data());
+        Tensor::filled(shape, |y| {
+            run(y, x, w, channels, &axes)?;
+            if op.strong_zero { convolve_leave_out_zeros(y, x, w, channels, &axes) } else { Ok(()) }
+        })
     }));
     through(dtype, to, inner)
 }

@@ -20,7 +20,7 @@ use cotangent_core::graph::Eqn;
 use cotangent_core::ops::{DotGeneral, Op, Reduce, Reduction};
 use cotangent_core::{DType, Env, Function, Result, Type, Val};
 use cotangent_kernels::Fallible;
-use cotangent_kernels::gemm::{Gemm, gemm};
+use cotangent_kernels::gemm::{Gemm, gemm, gemm_leave_out_zeros};
 use cotangent_kernels::tile::fold::{Fold, PIECE, Reduced};
 use cotangent_kernels::tile::{Body, Laid, Line, Run, kernels};
 use cotangent_kernels::view::View;
@@ -51,7 +51,7 @@ enum Instruction {
     /// A group of elementwise operations on `n` elements of a shape.
     Group(Box<Elements>),
     /// The product of `m` by `k` and `k` by `n` numbers.
-    Product { dtype: DType, sizes: [usize; 3], y: Place, x: [(Place, [isize; 2]); 2] },
+    Product { dtype: DType, sizes: [usize; 3], strong_zero: bool, y: Place, x: [(Place, [isize; 2]); 2] },
 }
 
 struct Elements {
@@ -300,7 +300,8 @@ impl Plan<'_> {
             _ => {}
         }
         let y = self.define(y)?;
-        self.code.push(Instruction::Product { dtype: left.dtype, sizes: [m, k, n], y, x });
+        let (dtype, strong_zero) = (left.dtype, d.strong_zero);
+        self.code.push(Instruction::Product { dtype, sizes: [m, k, n], strong_zero, y, x });
         Some(())
     }
 
@@ -404,7 +405,12 @@ fn is_known(f: &Function, e: &Eqn) -> bool {
 ///
 /// # Safety
 /// Operands are valid for reading at every index, `y` for writing `m * n` numbers, and it overlaps neither.
-unsafe fn product<T: Gemm>([m, k, n]: [usize; 3], y: *mut u8, [a, b]: [(*const u8, [isize; 2]); 2]) -> Fallible {
+unsafe fn product<T: Gemm>(
+    [m, k, n]: [usize; 3],
+    strong_zero: bool,
+    y: *mut u8,
+    [a, b]: [(*const u8, [isize; 2]); 2],
+) -> Fallible {
     // SAFETY: the caller's promise: operands are whole row-major values.
     let (y, left, right) = unsafe {
         (
@@ -413,7 +419,10 @@ unsafe fn product<T: Gemm>([m, k, n]: [usize; 3], y: *mut u8, [a, b]: [(*const u
             std::slice::from_raw_parts(b.0.cast::<T>(), k * n),
         )
     };
-    gemm(y, View::new(left, 0, &[m, k], &a.1), View::new(right, 0, &[k, n], &b.1))
+    let shapes = [[m, k], [k, n]];
+    let (a, b) = (View::new(left, 0, &shapes[0], &a.1), View::new(right, 0, &shapes[1], &b.1));
+    gemm(y, a, b)?;
+    if strong_zero { gemm_leave_out_zeros(y, a, b) } else { Ok(()) }
 }
 
 /// Reductions of `count` rows of `len` elements, at least one and at most [`PIECE`].
@@ -669,13 +678,13 @@ impl Tiny {
                     // SAFETY: as above, for operands that repeat as the group reads them.
                     unsafe { g.body.run(&g.laid, 0..g.n, &x, &y) };
                 }
-                Instruction::Product { dtype, sizes, y, x } => {
+                Instruction::Product { dtype, sizes, strong_zero, y, x } => {
                     let x = x.map(|(x, steps)| (table[x].cast_const(), steps));
                     // SAFETY: as above; no result has the place of an operand.
                     unsafe {
                         match dtype {
-                            DType::F32 => product::<f32>(*sizes, table[*y], x)?,
-                            _ => product::<f64>(*sizes, table[*y], x)?,
+                            DType::F32 => product::<f32>(*sizes, *strong_zero, table[*y], x)?,
+                            _ => product::<f64>(*sizes, *strong_zero, table[*y], x)?,
                         }
                     }
                 }

@@ -5,7 +5,7 @@ mod common;
 use common::{check, single};
 use cotangent_core::check::Rng;
 use cotangent_core::ops::{Convolution, Fft, FftKind, Op, ReduceWindow, Reduction, Sliding};
-use cotangent_core::{Array, DType, Dim, Env, Type};
+use cotangent_core::{Array, DType, Dim, Env, Type, Wide};
 
 fn random(dtype: DType, shape: &[usize]) -> Array {
     Rng::new(shape.iter().sum::<usize>() as u64).array(&Type::new(dtype, shape), &Env::default()).unwrap()
@@ -15,9 +15,14 @@ fn dims(v: &[usize]) -> Vec<Dim> {
     v.iter().map(|&d| d.into()).collect()
 }
 
-fn convolution(steps: [&[i64]; 4], extents: &[usize]) -> Op {
+fn convolution(steps: [&[i64]; 4], extents: &[usize]) -> Convolution {
     let [stride, dilation, x_dilation, low] = steps.map(<[i64]>::to_vec);
-    Convolution { sliding: Sliding { stride, dilation, x_dilation, low }, extents: dims(extents), stable: false }.into()
+    Convolution {
+        sliding: Sliding { stride, dilation, x_dilation, low },
+        extents: dims(extents),
+        stable: false,
+        strong_zero: false,
+    }
 }
 
 #[test]
@@ -35,9 +40,36 @@ fn convolutions_in_tiles() {
     for (op, x, w) in cases {
         for dtype in [DType::F64, DType::F32, DType::BF16, DType::C64, DType::I16] {
             let args = [random(dtype, &x), random(dtype, &w)];
-            check(&single(&op, &args), &args, false);
+            check(&single(&op.clone().into(), &args), &args, false);
+            if !dtype.has_tangent() {
+                continue;
+            }
+            // Zeros in one operand, infinities in the other, and NaN in both.
+            let strong = Op::from(Convolution { strong_zero: true, ..op.clone() });
+            for flip in [false, true] {
+                let (zeros, ends) =
+                    (with(&args[usize::from(flip)], 3, 0.0), with(&args[usize::from(!flip)], 41, f64::INFINITY));
+                let args = if flip { [ends, zeros] } else { [zeros, ends] }.map(|x| with(&x, 97, f64::NAN));
+                check(&single(&strong, &args), &args, false);
+            }
         }
     }
+}
+
+/// The same numbers, every `nth` of them replaced.
+fn with(x: &Array, nth: usize, by: f64) -> Array {
+    fn replaced<T>(v: Vec<T>, nth: usize, by: T) -> Vec<T>
+    where
+        T: Copy,
+    {
+        v.into_iter().enumerate().map(|(i, x)| if (i + 1).is_multiple_of(nth) { by } else { x }).collect()
+    }
+    let wide = match x.wide() {
+        Wide::F(v) => Wide::F(replaced(v, nth, by)),
+        Wide::C(v) => Wide::C(replaced(v, nth, by.into())),
+        Wide::I(v) => Wide::I(replaced(v, nth, 0)),
+    };
+    wide.narrow(x.dtype(), x.shape()).expect("the same type")
 }
 
 #[test]

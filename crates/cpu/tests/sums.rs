@@ -5,8 +5,10 @@
 
 mod common;
 
-use cotangent_core::ops::{Bounds, Checkpoint, Combine, ConvolutionSpec, Cumulative, Reduction, Running, Sliding};
-use cotangent_core::transform::{AdContext, Numerics, grad, hvp};
+use cotangent_core::ops::{
+    Bounds, Checkpoint, Combine, ConvolutionSpec, Cumulative, DotGeneral, Reduction, Running, Sliding, Windows,
+};
+use cotangent_core::transform::{AdContext, Numerics, Session, grad, hvp, jvp};
 use cotangent_core::{Array, Builder, DType, Dim, Emit, Function, Type, Val, Wide};
 use std::sync::Arc;
 
@@ -284,6 +286,37 @@ fn stable_sums_of_lists_that_cancel_are_exact() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The program's own sums are plain here; those of their tangents are not.
+#[test]
+fn stable_tangents_of_plain_sums_are_exact() {
+    let ad = AdContext::builder().with_numerics(Numerics { stable: true, ..Numerics::default() }).build().unwrap();
+    let sums: [(&str, fn(&dyn Emit, Val) -> Val); 4] = [
+        ("reduce_sum", total),
+        ("sum_to", |cx, x| total(cx, cx.sum_to(x, &like(cx, x, &[1]).shape))),
+        ("dot_general", |cx, x| cx.dot_general(x, cx.full_like(x, 1.0), DotGeneral::contract(&[0], &[0]))),
+        ("scatter", |cx, x| {
+            let into = cx.full(&like(cx, x, &[1]), 0.0);
+            let all = cx.full(&cx.ty(x).with_dtype(DType::I64), 0i64);
+            total(cx, cx.scatter(Combine::Add, &Windows::parts(1, 0, 1), Bounds::Drop, into, all, x))
+        }),
+    ];
+    for (dtype, big) in [(DType::F32, 1e8), (DType::F64, 1e17), (DType::F16, 4096.0), (DType::BF16, 1024.0)] {
+        let mut list = [big, 1.0, -big].repeat(300);
+        list.push(1.0);
+        let list = array(dtype, list);
+        for (name, sum) in sums {
+            let b = Builder::new("f", Session::default());
+            let x = b.param(list.ty(), None);
+            let y = sum(&b, x);
+            let f = b.finish(&[y]).unwrap();
+            let tangent = jvp(&ad, &f, &[x]).unwrap();
+            let y = common::run(&Arc::new(tangent), &[list.clone(), list.clone()]);
+            let want = array(dtype, vec![301.0]).to_f64()[0];
+            assert_eq!(y[1].to_f64()[0], want, "{name} in {dtype}");
+        }
+    }
 }
 
 /// Forward over reverse: the tangent of a sum is a sum, and as good.

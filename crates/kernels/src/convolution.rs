@@ -12,7 +12,7 @@ mod layout;
 mod outside;
 mod tiles;
 
-use crate::element::Number;
+use crate::element::{Number, any_nan};
 use crate::gemm::{Gemm, gemm};
 use crate::memory::{Fallible, OutOfMemory, filled, reserve, with_capacity, zeros};
 use crate::parallel;
@@ -90,6 +90,22 @@ fn begun<T: Number>(y: &mut [T], x: &[T], w: &[T], c: Channels, axes: &[Axis]) -
 /// # Panics
 /// As there.
 pub fn convolve_compensated<T: Number>(y: &mut [T], x: &[T], w: &[T], c: Channels, axes: &[Axis]) -> Fallible {
+    by_elements::<T, false>(y, x, w, c, axes)
+}
+
+/// Makes the convolution `y` one in which zero times anything is zero: its elements that are NaN are computed again without
+/// the products that have a factor of zero.
+///
+/// Reads `y` once where nothing is NaN.
+///
+/// # Panics
+/// As [`convolve`].
+pub fn convolve_leave_out_zeros<T: Number>(y: &mut [T], x: &[T], w: &[T], c: Channels, axes: &[Axis]) -> Fallible {
+    if any_nan(y) { by_elements::<T, true>(y, x, w, c, axes) } else { Ok(()) }
+}
+
+/// One plane of the result after another: all elements, or those that are NaN, without products with zeros (`MEND`).
+fn by_elements<T: Number, const MEND: bool>(y: &mut [T], x: &[T], w: &[T], c: Channels, axes: &[Axis]) -> Fallible {
     let still = [Axis::still(1)];
     let axes = if axes.is_empty() { &still } else { axes };
     if !begun(y, x, w, c, axes) {
@@ -99,6 +115,9 @@ pub fn convolve_compensated<T: Number>(y: &mut [T], x: &[T], w: &[T], c: Channel
     let (n, m, count) = (volume(|a| a.len), volume(|a| a.window), volume(|a| a.count));
     let nanos = (y.len() as u64).saturating_mul((4 * c.features * m) as u64);
     parallel::try_chunks(y, count, nanos, |plane, y| {
+        if MEND && !any_nan(y) {
+            return Ok(());
+        }
         let (at, o) = (plane / c.outputs, plane % c.outputs);
         let mut sums = filled(T::Exact::of(T::ZERO.wide()), count)?;
         widest(
@@ -107,10 +126,12 @@ pub fn convolve_compensated<T: Number>(y: &mut [T], x: &[T], w: &[T], c: Channel
                 each_line(axes, |k, p, start, run| {
                     for f in 0..c.features {
                         let x = &x[(at * c.features + f) * n + start..];
-                        let w = w[((at / c.batch * c.outputs + o) * c.features + f) * m + k].wide();
+                        let w = w[((at / c.batch * c.outputs + o) * c.features + f) * m + k];
                         let (mut p, mut i) = (p + run.p, run.i);
                         for _ in 0..run.count {
-                            sums[p] = sums[p].plus(T::Exact::product(x[i].wide(), w));
+                            if !MEND || x[i] != T::ZERO && w != T::ZERO {
+                                sums[p] = sums[p].plus(T::Exact::product(x[i].wide(), w.wide()));
+                            }
                             p += run.p_step;
                             i = i.wrapping_add_signed(run.i_step);
                         }
@@ -118,7 +139,9 @@ pub fn convolve_compensated<T: Number>(y: &mut [T], x: &[T], w: &[T], c: Channel
                 })
             },
         )?;
-        y.iter_mut().zip(sums).for_each(|(y, s)| *y = T::from_wide(s.round()));
+        for (y, s) in y.iter_mut().zip(sums).filter(|(y, _)| !MEND || y.is_nan()) {
+            *y = T::from_wide(s.round());
+        }
         Ok(())
     })
 }

@@ -46,6 +46,12 @@ pub trait Number: Copy + PartialEq + Debug + Send + Sync + 'static {
     /// The nearest value to one of the widest type.
     fn from_wide(wide: Self::Wide) -> Self;
 
+    /// Whether this, or a part of it, is NaN.
+    #[inline(always)]
+    fn is_nan(&self) -> bool {
+        self.ne(self)
+    }
+
     /// What vectors do with these, if there are any.
     #[doc(hidden)]
     fn vectors() -> Option<Vectors<Self, Self::Acc>> {
@@ -68,9 +74,14 @@ pub trait Ordered: Number {
 
     /// `self < rhs`, false if either is NaN.
     fn less(self, rhs: Self) -> bool;
+}
 
-    /// Whether this is NaN.
-    fn is_nan(self) -> bool;
+/// Elements that are looked at together.
+const TOGETHER: usize = 64;
+
+/// Whether an element is NaN. O(elements), by vectors.
+pub(crate) fn any_nan<T: Number>(x: &[T]) -> bool {
+    x.chunks(TOGETHER).any(|x| x.iter().fold(false, |nan, x| nan | x.is_nan()))
 }
 
 /// An integer that holds positions.
@@ -128,8 +139,6 @@ macro_rules! integers {
             fn minimum(self, rhs: $t) -> $t { self.min(rhs) }
             #[inline(always)]
             fn less(self, rhs: $t) -> bool { self < rhs }
-            #[inline(always)]
-            fn is_nan(self) -> bool { false }
         }
     )*};
 }
@@ -221,10 +230,6 @@ impl Ordered for bool {
     fn less(self, rhs: bool) -> bool {
         !self & rhs
     }
-    #[inline(always)]
-    fn is_nan(self) -> bool {
-        false
-    }
 }
 
 /// A real or complex element: `$acc` and `$wide` are what [`Number::Acc`] and [`Number::Wide`] say.
@@ -306,8 +311,6 @@ macro_rules! ordered_floats {
             #[inline(always)]
             fn less(self, rhs: $t) -> bool { self < rhs }
 
-            #[inline(always)]
-            fn is_nan(self) -> bool { <$t>::is_nan(self) }
         }
     )*};
 }

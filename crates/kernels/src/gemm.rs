@@ -31,7 +31,7 @@ use crate::parallel;
 use crate::simd::Level;
 use crate::view::{View, volume};
 pub(crate) use blocks::{DEPTH, Onto, RUN, Strided, panels};
-pub use compensated::gemm_compensated;
+pub use compensated::{gemm_compensated, gemm_leave_out_zeros};
 use half::{bf16, f16};
 pub(crate) use indirect::{Indirect, PLACES};
 pub(crate) use micro::{Kernels, Real};

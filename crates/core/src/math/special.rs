@@ -97,7 +97,9 @@ pub fn zeta(order: u32, s: f64, q: f64) -> f64 {
     while a < to {
         let term = power(a);
         sum = sum + &term;
-        if a > 0.0 && term.size() < 1e-18 * sum.size() {
+        // Zero and NaN add nothing either, and there may be any number of them.
+        let adds = term.size() > 1e-18 * sum.size();
+        if a > 0.0 && !adds {
             return sum.last();
         }
         a += 1.0;

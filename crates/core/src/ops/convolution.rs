@@ -10,7 +10,7 @@
 
 use super::sliding::Sliding;
 use super::support::{bytes, count, mapped, sample_array};
-use super::{Entry, Op, Spelled, arity};
+use super::{Binary, Entry, Op, Spelled, arity};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;
@@ -32,6 +32,8 @@ pub struct Convolution {
     pub extents: Vec<Dim>,
     /// Products and sums are compensated.
     pub stable: bool,
+    /// Zero times anything is zero, infinity and NaN included.
+    pub strong_zero: bool,
 }
 
 /// Axes that are not spatial.
@@ -77,9 +79,16 @@ fn moved_front(rank: usize, from: usize) -> Vec<usize> {
 }
 
 impl Convolution {
-    /// The same convolution, compensated if this one is or the session asks for it.
-    fn within(&self, cx: &dyn Emit) -> Convolution {
-        Convolution { stable: self.stable || cx.session().numerics().stable, ..self.clone() }
+    /// How one element is multiplied by another.
+    pub fn multiplied(&self) -> Binary {
+        if self.strong_zero { Binary::MulStrongZero } else { Binary::Mul }
+    }
+
+    /// The same convolution of a value and a tangent or cotangent, compensated if this one is or the session asks for it.
+    fn of_tangent(&self, cx: &dyn Emit) -> Convolution {
+        let numerics = cx.session().numerics();
+        let (stable, strong_zero) = (self.stable || numerics.stable, self.strong_zero || numerics.zeros_are_strong());
+        Convolution { stable, strong_zero, ..self.clone() }
     }
 
     fn swapped(cx: &dyn Emit, v: Val) -> Val {
@@ -95,7 +104,10 @@ impl Primitive for Convolution {
     }
 
     fn attrs(&self) -> Attrs {
-        self.sliding.attrs(Attrs::default().with("extents", &self.extents)).with_if(self.stable, "stable", true)
+        self.sliding
+            .attrs(Attrs::default().with("extents", &self.extents))
+            .with_if(self.stable, "stable", true)
+            .with_if(self.strong_zero, "strong_zero", true)
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
@@ -103,6 +115,12 @@ impl Primitive for Convolution {
         let (x, w) = (&x[0], &x[1]);
         if x.dtype != w.dtype || x.dtype == DType::Bool {
             bail!(DTypeMismatch, "`convolution` needs operands of one numeric element type, got {x} and {w}");
+        }
+        if self.strong_zero && !x.dtype.has_tangent() {
+            bail!(
+                DTypeMismatch,
+                "`convolution` with `strong_zero` needs floats or complex numbers, got {x}; leave it out"
+            );
         }
         if x.rank() < FRONT || w.rank() != x.rank() {
             bail!(ShapeMismatch, "`convolution` takes x[g, b, f, ..] and w[g, o, f, ..] of one rank, got {x} and {w}");
@@ -154,15 +172,21 @@ impl Primitive for Convolution {
             })
         });
         let y = match (x[0].wide(), x[1].wide()) {
-            (Wide::F(a), Wide::F(b)) => Wide::F(factors.map(|at| sum_f64(at.map(|(i, k)| a[i] * b[k]))).collect()),
-            (Wide::C(a), Wide::C(b)) => Wide::C(
-                factors
-                    .map(|at| {
-                        let p: Vec<C128> = at.map(|(i, k)| a[i] * b[k]).collect();
-                        C128::new(sum_f64(p.iter().map(|z| z.re)), sum_f64(p.iter().map(|z| z.im)))
-                    })
-                    .collect(),
-            ),
+            (Wide::F(a), Wide::F(b)) => {
+                let times = self.multiplied().def().real;
+                Wide::F(factors.map(|at| sum_f64(at.map(|(i, k)| times(a[i], b[k])))).collect())
+            }
+            (Wide::C(a), Wide::C(b)) => {
+                let times = self.multiplied().def().complex;
+                Wide::C(
+                    factors
+                        .map(|at| {
+                            let p: Vec<C128> = at.map(|(i, k)| times(a[i], b[k])).collect();
+                            C128::new(sum_f64(p.iter().map(|z| z.re)), sum_f64(p.iter().map(|z| z.im)))
+                        })
+                        .collect(),
+                )
+            }
             (Wide::I(a), Wide::I(b)) => {
                 Wide::I(factors.map(|at| at.fold(0i128, |s, (i, k)| s.wrapping_add(a[i].wrapping_mul(b[k])))).collect())
             }
@@ -177,20 +201,23 @@ impl Primitive for Convolution {
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
         let y = cx.op(self.clone(), x);
-        let l = t[0].map(|t| cx.apply1(self.within(cx.emit()), &[t.into(), x[1].into()]));
-        let r = t[1].map(|t| cx.apply1(self.within(cx.emit()), &[x[0].into(), t.into()]));
+        let l = t[0].map(|t| cx.apply1(self.of_tangent(cx.emit()), &[t.into(), x[1].into()]));
+        let r = t[1].map(|t| cx.apply1(self.of_tangent(cx.emit()), &[x[0].into(), t.into()]));
         Ok(cx.one(y, cx.sum_opt(l, r)))
     }
 
     fn transpose(&self, cx: &dyn Emit, x: &[Arg], ct: &[Option<Val>]) -> Result<Vec<Option<Val>>> {
-        let stable = self.within(cx).stable;
+        let like = |sliding, ty: &Type| {
+            let extents = ty.shape[FRONT..].to_vec();
+            Convolution { sliding, extents, ..self.of_tangent(cx) }
+        };
         match (&x[0], &x[1], ct[0]) {
             (Arg::L(ty), Arg::R(w), Some(ct)) => {
-                let op = Convolution { sliding: self.sliding.inverse(), extents: ty.shape[FRONT..].to_vec(), stable };
+                let op = like(self.sliding.inverse(), ty);
                 Ok(vec![Some(cx.op(op, &[ct, Convolution::swapped(cx, cx.conj(*w))])), None])
             }
             (Arg::R(x), Arg::L(ty), Some(ct)) => {
-                let op = Convolution { sliding: self.sliding.exchanged(), extents: ty.shape[FRONT..].to_vec(), stable };
+                let op = like(self.sliding.exchanged(), ty);
                 let by = [Convolution::swapped(cx, cx.conj(*x)), Convolution::swapped(cx, ct)];
                 Ok(vec![None, Some(Convolution::swapped(cx, cx.op(op, &by)))])
             }
@@ -291,7 +318,7 @@ impl ConvolutionSpec {
         };
         let w = split(w, 0, "outputs")?;
         let stable = cx.session().numerics().stable;
-        let y = cx.op(Convolution { sliding, extents, stable }, &[x, w]);
+        let y = cx.op(Convolution { sliding, extents, stable, strong_zero: false }, &[x, w]);
         let y = cx.transpose(y, &moved_to(n + FRONT, 1));
         let s = cx.ty(y).shape;
         if s.rank() != n + FRONT {
@@ -322,19 +349,21 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
     let sliding = Sliding::parse(s, x.len())?;
     let extents = sliding.take_extents(s, x, w)?;
     let stable = s.attrs.opt("stable")?.unwrap_or(false);
-    Ok(Convolution { sliding, extents, stable }.into())
+    let strong_zero = s.attrs.opt("strong_zero")?.unwrap_or(false);
+    Ok(Convolution { sliding, extents, stable, strong_zero }.into())
 }
 
 fn samples(_: &str) -> Vec<Sample> {
     use DType::*;
-    let c = |steps: [&[i64]; 4], high: &[i64], dtype, x: &[usize], w: &[usize]| {
+    let c = |steps: [&[i64]; 4], high: &[i64], dtype: DType, x: &[usize], w: &[usize]| {
         let [stride, dilation, x_dilation, low] = steps.map(<[i64]>::to_vec);
         let sliding = Sliding { stride, dilation, x_dilation, low };
         let count = |k: usize| sliding.count(k, &x[3 + k].into(), &w[3 + k].into(), high[k]).expect("a sample");
         let extents = (0..high.len()).map(count).collect();
-        let stable = w.iter().product::<usize>() == 8;
+        let m = w.iter().product::<usize>();
+        let (stable, strong_zero) = (m == 8, m <= 4 && dtype.has_tangent());
         Sample::new(
-            Convolution { sliding, extents, stable },
+            Convolution { sliding, extents, stable, strong_zero },
             vec![sample_array(dtype, x, 0), sample_array(dtype, w, 9)],
         )
     };
@@ -350,7 +379,7 @@ fn samples(_: &str) -> Vec<Sample> {
         c([&[], &[], &[], &[]], &[], F64, &[1, 2, 2], &[1, 3, 2]),
         c([&[1], &[1], &[1], &[0]], &[0], F64, &[1, 1, 1, 2], &[1, 1, 1, 3]),
         Sample::new(
-            Convolution { sliding: reversed, extents: vec![Dim::Const(2)], stable: false },
+            Convolution { sliding: reversed, extents: vec![Dim::Const(2)], stable: false, strong_zero: false },
             vec![sample_array(F64, &[1, 1, 1, 5], 0), sample_array(F64, &[1, 1, 1, 3], 9)],
         ),
     ]

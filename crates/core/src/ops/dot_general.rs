@@ -6,7 +6,7 @@
 //! No operand is conjugated; the adjoints conjugate the other one: `ct_x = ct · conj(y)ᵀ`. On booleans, or of ands.
 
 use super::support::{bytes, count, mapped, sample_array};
-use super::{Entry, Op, Spelled, arity};
+use super::{Binary, Entry, Op, Spelled, arity};
 use crate::array::{Array, Wide};
 use crate::attr::Attrs;
 use crate::bail;
@@ -31,6 +31,8 @@ pub struct DotGeneral {
     pub rhs_contract: Vec<usize>,
     /// Products and sums are compensated.
     pub stable: bool,
+    /// Zero times anything is zero, infinity and NaN included.
+    pub strong_zero: bool,
 }
 
 /// Axes of an operand that are in neither list, ascending.
@@ -93,13 +95,29 @@ impl DotGeneral {
             rhs_batch: self.lhs_batch.clone(),
             lhs_contract: self.rhs_contract.clone(),
             rhs_contract: self.lhs_contract.clone(),
-            stable: self.stable,
+            ..*self
         }
     }
 
-    /// The same product, compensated if this one is or the session asks for it.
+    /// With zeros that make any product zero (builder style).
+    pub fn strong(self) -> DotGeneral {
+        DotGeneral { strong_zero: true, ..self }
+    }
+
+    /// How one element is multiplied by another.
+    pub fn multiplied(&self) -> Binary {
+        if self.strong_zero { Binary::MulStrongZero } else { Binary::Mul }
+    }
+
+    /// The same product of values, compensated if this one is or the session asks for it.
     fn within(&self, cx: &dyn Emit) -> DotGeneral {
         DotGeneral { stable: self.stable || cx.session().numerics().stable, ..self.clone() }
+    }
+
+    /// The same product of a value and a tangent or cotangent.
+    fn of_tangent(&self, cx: &dyn Emit) -> DotGeneral {
+        let strong_zero = self.strong_zero || cx.session().numerics().zeros_are_strong();
+        DotGeneral { strong_zero, ..self.within(cx) }
     }
 
     /// The cotangent of the left operand (of rank `rank`): `ct` contracted with the right one over its free axes.
@@ -110,7 +128,7 @@ impl DotGeneral {
             rhs_batch: self.rhs_batch.clone(),
             lhs_contract: kept,
             rhs_contract: self.rhs_free(cx.ty(rhs).rank()),
-            stable: self.within(cx).stable,
+            ..self.of_tangent(cx)
         };
         // The axes of the product: batch, free axes of lhs, contracted axes in the order of rhs.
         let mut pairs: Vec<(usize, usize)> =
@@ -155,6 +173,7 @@ impl Primitive for DotGeneral {
             .with("lhs_contract", &self.lhs_contract)
             .with("rhs_contract", &self.rhs_contract)
             .with_if(self.stable, "stable", true)
+            .with_if(self.strong_zero, "strong_zero", true)
     }
 
     fn infer(&self, x: &[Type]) -> Result<Vec<Type>> {
@@ -164,6 +183,12 @@ impl Primitive for DotGeneral {
             bail!(
                 DTypeMismatch,
                 "`dot_general` needs operands of one element type, got {l} and {r}; convert one of them"
+            );
+        }
+        if self.strong_zero && !l.dtype.has_tangent() {
+            bail!(
+                DTypeMismatch,
+                "`dot_general` with `strong_zero` needs floats or complex numbers, got {l}; leave it out"
             );
         }
         for (what, a, b) in
@@ -213,15 +238,19 @@ impl Primitive for DotGeneral {
         });
         let y = match (x[0].wide(), x[1].wide()) {
             (Wide::F(a), Wide::F(b)) => {
-                Wide::F(dots.map(|(l, r)| sum_f64(k.iter().map(|&(m, n)| a[l + m] * b[r + n]))).collect())
+                let times = self.multiplied().def().real;
+                Wide::F(dots.map(|(l, r)| sum_f64(k.iter().map(|&(m, n)| times(a[l + m], b[r + n])))).collect())
             }
-            (Wide::C(a), Wide::C(b)) => Wide::C(
-                dots.map(|(l, r)| {
-                    let p: Vec<C128> = k.iter().map(|&(m, n)| a[l + m] * b[r + n]).collect();
-                    C128::new(sum_f64(p.iter().map(|z| z.re)), sum_f64(p.iter().map(|z| z.im)))
-                })
-                .collect(),
-            ),
+            (Wide::C(a), Wide::C(b)) => {
+                let times = self.multiplied().def().complex;
+                Wide::C(
+                    dots.map(|(l, r)| {
+                        let p: Vec<C128> = k.iter().map(|&(m, n)| times(a[l + m], b[r + n])).collect();
+                        C128::new(sum_f64(p.iter().map(|z| z.re)), sum_f64(p.iter().map(|z| z.im)))
+                    })
+                    .collect(),
+                )
+            }
             (Wide::I(a), Wide::I(b)) => Wide::I(
                 dots.map(|(l, r)| k.iter().fold(0i128, |s, &(m, n)| s.wrapping_add(a[l + m].wrapping_mul(b[r + n]))))
                     .collect(),
@@ -238,8 +267,8 @@ impl Primitive for DotGeneral {
 
     fn linearize(&self, cx: &Lin<'_>, x: &[Val], t: &[Option<Lv>]) -> Result<Linearized> {
         let y = cx.op(self.clone(), x);
-        let l = t[0].map(|t| cx.apply1(self.within(cx.emit()), &[t.into(), x[1].into()]));
-        let r = t[1].map(|t| cx.apply1(self.within(cx.emit()), &[x[0].into(), t.into()]));
+        let l = t[0].map(|t| cx.apply1(self.of_tangent(cx.emit()), &[t.into(), x[1].into()]));
+        let r = t[1].map(|t| cx.apply1(self.of_tangent(cx.emit()), &[x[0].into(), t.into()]));
         Ok(cx.one(y, cx.sum_opt(l, r)))
     }
 
@@ -266,7 +295,7 @@ impl Primitive for DotGeneral {
             rhs_batch: shift(&self.rhs_batch, x[1].mapped),
             lhs_contract: shift(&self.lhs_contract, x[0].mapped),
             rhs_contract: shift(&self.rhs_contract, x[1].mapped),
-            stable: self.stable,
+            ..*self
         };
         let both = x[0].mapped && x[1].mapped;
         if both {
@@ -306,6 +335,7 @@ fn parse(s: &mut Spelled<'_>) -> Result<Op> {
         lhs_contract: list("lhs_contract")?,
         rhs_contract: list("rhs_contract")?,
         stable: s.attrs.opt("stable")?.unwrap_or(false),
+        strong_zero: s.attrs.opt("strong_zero")?.unwrap_or(false),
     }
     .into())
 }
@@ -318,6 +348,9 @@ fn samples(_: &str) -> Vec<Sample> {
         (DType::F64, DotGeneral::contract(&[1], &[0]).compensated(), vec![2, 3], vec![3, 2]),
         (DType::BF16, DotGeneral::contract(&[2], &[1]).batched(&[0], &[0]).compensated(), vec![2, 2, 3], vec![2, 3, 2]),
         (DType::C128, DotGeneral::contract(&[0], &[0]).compensated(), vec![3], vec![3, 2]),
+        (DType::F64, DotGeneral::contract(&[1], &[0]).strong(), vec![2, 3], vec![3, 2]),
+        (DType::C64, DotGeneral::contract(&[0], &[1]).compensated().strong(), vec![3, 2], vec![2, 3]),
+        (DType::F32, DotGeneral::default().strong(), vec![2], vec![3]),
         (DType::F64, DotGeneral::default(), vec![2], vec![3]),
         (DType::F64, DotGeneral::contract(&[1], &[0]), vec![2, 0], vec![0, 3]),
         (DType::C128, DotGeneral::contract(&[1], &[1]).batched(&[0], &[2]), vec![2, 3, 2], vec![2, 3, 2]),

@@ -327,7 +327,11 @@ impl Primitive for Reduce {
                 let dy = t[0].and_then(|t| (self.op.def().linearize)(cx, x[0], y, axes, t));
                 Ok(cx.one(y, dy))
             }
-            _ => Ok(cx.itself(&self.clone().into(), x, t)),
+            _ => {
+                let y = cx.op(self.clone(), x);
+                let stable = self.stable || cx.session().numerics().stable;
+                Ok(cx.one(y, t[0].map(|t| cx.apply1(Reduce { stable, ..self.clone() }, &[t.into()]))))
+            }
         }
     }
 

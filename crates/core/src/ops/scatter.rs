@@ -198,7 +198,8 @@ impl Primitive for Scatter {
             (Combine::Add, dx, None) => dx,
             (Combine::Set | Combine::Add, dx, du) => {
                 let (dx, du) = (cx.or_zeros(dx, x[0]), cx.or_zeros(du, x[2]));
-                Some(cx.apply1(self.clone(), &[dx.into(), x[1].into(), du.into()]))
+                let stable = self.stable || self.combine == Combine::Add && cx.session().numerics().stable;
+                Some(cx.apply1(Scatter { stable, ..self.clone() }, &[dx.into(), x[1].into(), du.into()]))
             }
             (Combine::Mul, Some(dx), None) => Some(cx.apply1(self.clone(), &[dx.into(), x[1].into(), x[2].into()])),
             (Combine::Mul, _, Some(du)) => Some(self.linearize_product(cx, x, t, du)),

@@ -28,12 +28,15 @@ pub(super) fn outer(p: &mut Pass, d: &DotGeneral, x: &[Val]) -> Option<Val> {
         BroadcastInDim { shape, dims: (0..batch).chain(a.rank()..rank).collect() },
     ];
     let y: Vec<Val> = y.into_iter().zip(x).map(|(b, &x)| p.one(b, &[x])).collect();
-    Some(p.one(Binary::Mul, &y))
+    Some(p.one(d.multiplied(), &y))
 }
 
 /// A transposed product of repeated operands.
 pub(super) fn transposed(p: &mut Pass, t: &Transpose, x: Val) -> Option<Val> {
-    let factors = p.b.with_def(x, |op, x| matches!(op, Op::Binary(Binary::Mul)).then(|| [x[0], x[1]]))??;
+    let (op, factors) = p.b.with_def(x, |op, x| match op {
+        Op::Binary(op @ (Binary::Mul | Binary::MulStrongZero)) => Some((*op, [x[0], x[1]])),
+        _ => None,
+    })??;
     let shape: Shape = t.perm.iter().map(|&a| p.b.ty(x).shape[a].clone()).collect();
     let moved = factors.map(|v| {
         p.b.with_def(v, |op, x| {
@@ -44,5 +47,5 @@ pub(super) fn transposed(p: &mut Pass, t: &Transpose, x: Val) -> Option<Val> {
     });
     let [Some(a), Some(b)] = moved else { return None };
     let y = [a, b].map(|(v, dims)| p.one(BroadcastInDim { shape: shape.clone(), dims }, &[v]));
-    Some(p.one(Binary::Mul, &y))
+    Some(p.one(op, &y))
 }

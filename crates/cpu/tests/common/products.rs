@@ -2,7 +2,7 @@
 
 use super::{build, numbers};
 use cotangent_core::ops::{Comparison, DotGeneral, Reduction};
-use cotangent_core::{Array, DType, Dim, Emit, Function, Type, Val};
+use cotangent_core::{Array, C128, DType, Dim, Emit, Function, Type, Val, Wide};
 use std::sync::Arc;
 
 /// A linear congruential generator (Knuth's MMIX constants).
@@ -88,15 +88,35 @@ const REAL: [Then; 9] = [
     },
 ];
 
+/// The same numbers with a zero and an infinity here and there.
+fn with_ends(x: &Array, seed: usize) -> Array {
+    let mut r = Random(seed as u64);
+    let mut end = |v: f64| match r.below(97) {
+        0..6 => 0.0,
+        6 => f64::INFINITY,
+        7 => f64::NEG_INFINITY,
+        _ => v,
+    };
+    let wide = match x.wide() {
+        Wide::F(v) => Wide::F(v.into_iter().map(end).collect()),
+        Wide::C(v) => Wide::C(
+            v.into_iter().map(|z| if end(1.0) == 0.0 { C128::ZERO } else { C128::new(end(z.re), z.im) }).collect(),
+        ),
+        other => other,
+    };
+    wide.narrow(x.dtype(), x.shape()).expect("the same type")
+}
+
 fn last(cx: &dyn Emit, c: Val) -> usize {
     cx.ty(c).rank() - 1
 }
 
-/// A program for a number; every fourth is large enough to be run by blocks.
+/// A program for a number; every fourth is large enough to be run by blocks, and in every third zeros meet infinities and
+/// leave nothing.
 pub fn program(seed: usize) -> (Arc<Function>, Vec<Array>) {
     let mut r = Random(seed as u64 * 7919 + 1);
     (0..4).for_each(|_| _ = r.below(2));
-    let large = seed.is_multiple_of(4);
+    let (large, strong_zero) = (seed.is_multiple_of(4), seed.is_multiple_of(3));
     let dtype = match r.below(if large { 8 } else { 12 }) {
         0..=4 => DType::F32,
         5 | 6 => DType::F64,
@@ -148,6 +168,7 @@ pub fn program(seed: usize) -> (Arc<Function>, Vec<Array>) {
             let (n, k) = (batch.len(), batch.len() + rows.len());
             let own: Vec<usize> = (0..n).collect();
             let axes = DotGeneral::contract(&[k], &[n]).batched(&own, &own);
+            let axes = DotGeneral { strong_zero, ..axes };
             cx.op(axes, &[a.view(cx, x[0]), b.view(cx, x[1])])
         };
         let made: Vec<Val> = operands.iter().zip(factors.chunks(2)).map(product).collect();
@@ -158,7 +179,8 @@ pub fn program(seed: usize) -> (Arc<Function>, Vec<Array>) {
     });
     let args = types.iter().enumerate().map(|(i, t)| {
         let shape = t.shape.as_const().expect("sizes are known");
-        numbers(t.dtype, &shape, (seed * 8 + i) as u64)
+        let x = numbers(t.dtype, &shape, (seed * 8 + i) as u64);
+        if strong_zero { with_ends(&x, seed + i) } else { x }
     });
     (f, args.collect())
 }

@@ -1,6 +1,10 @@
 //! Products whose sums are compensated: each element is that of a sum in twice the precision, rounded once.
+//!
+//! The elements of a product that zeros times infinities made NaN are computed again in the same way, without the products
+//! that have a factor of zero.
 
 use super::Number;
+use crate::element::any_nan;
 use crate::loops::{Axis, Loops};
 use crate::memory::{Fallible, with_capacity};
 use crate::parallel;
@@ -15,6 +19,22 @@ use crate::view::{View, volume};
 /// # Panics
 /// As there.
 pub fn gemm_compensated<T: Number>(c: &mut [T], a: View<T>, b: View<T>) -> Fallible {
+    by_elements::<T, false>(c, a, b)
+}
+
+/// Makes the product `c` of `a` and `b` one in which zero times anything is zero: its elements that are NaN are computed
+/// again without the products that have a factor of zero.
+///
+/// Reads `c` once where nothing is NaN.
+///
+/// # Panics
+/// As [`gemm`](fn@super::gemm).
+pub fn gemm_leave_out_zeros<T: Number>(c: &mut [T], a: View<T>, b: View<T>) -> Fallible {
+    if any_nan(c) { by_elements::<T, true>(c, a, b) } else { Ok(()) }
+}
+
+/// One element of C after another: all, or those that are NaN, without products with zeros (`MEND`).
+fn by_elements<T: Number, const MEND: bool>(c: &mut [T], a: View<T>, b: View<T>) -> Fallible {
     let batch = a.shape().len().checked_sub(2).expect("operands have rows and columns");
     let (m, k) = (a.shape()[batch], a.shape()[batch + 1]);
     let n = *b.shape().last().expect("operands have rows and columns");
@@ -44,6 +64,9 @@ pub fn gemm_compensated<T: Number>(c: &mut [T], a: View<T>, b: View<T>) -> Falli
     let steps = [a.stride(batch), a.stride(batch + 1), b.stride(batch), b.stride(batch + 1)];
     let nanos = (c.len() as u64).saturating_mul(k as u64).saturating_mul(4);
     parallel::try_chunks(c, n, nanos, |row, c| {
+        if MEND && !any_nan(c) {
+            return Ok(());
+        }
         let mut sums = with_capacity::<T::Exact>(n)?;
         widest(
             #[inline(always)]
@@ -51,17 +74,24 @@ pub fn gemm_compensated<T: Number>(c: &mut [T], a: View<T>, b: View<T>) -> Falli
                 let [from_a, from_b] = starts[row / m];
                 let from_a = from_a.wrapping_add_signed((row % m) as isize * steps[0]);
                 for p in 0..k as isize {
-                    let x = x[from_a.wrapping_add_signed(p * steps[1])].wide();
+                    let x = x[from_a.wrapping_add_signed(p * steps[1])];
                     let from_b = from_b.wrapping_add_signed(p * steps[2]);
-                    let product =
-                        |j: usize| T::Exact::product(x, y[from_b.wrapping_add_signed(j as isize * steps[3])].wide());
+                    let product = |j: usize| {
+                        let y = y[from_b.wrapping_add_signed(j as isize * steps[3])];
+                        match MEND && (x == T::ZERO || y == T::ZERO) {
+                            true => T::Exact::of(T::ZERO.wide()),
+                            false => T::Exact::product(x.wide(), y.wide()),
+                        }
+                    };
                     if p == 0 {
                         sums.extend((0..n).map(product));
                     } else {
                         sums.iter_mut().enumerate().for_each(|(j, s)| *s = s.plus(product(j)));
                     }
                 }
-                c.iter_mut().zip(&sums).for_each(|(c, s)| *c = T::from_wide(s.round()));
+                for (c, s) in c.iter_mut().zip(&sums).filter(|(c, _)| !MEND || c.is_nan()) {
+                    *c = T::from_wide(s.round());
+                }
             },
         );
         Ok(())

@@ -228,12 +228,12 @@ fn dot_general(f: &Frame<'_>, op: &Operation<'_>) -> Result<Vals> {
             rhs_batch: axes(op, r, "rhs_batching_dimensions")?,
             lhs_contract: axes(op, r, "lhs_contracting_dimensions")?,
             rhs_contract: axes(op, r, "rhs_contracting_dimensions")?,
-            stable: false,
+            ..DotGeneral::default()
         },
         None => {
             let ((lhs_batch, rhs_batch), (lhs_contract, rhs_contract)) =
                 (pair("batching_dims")?, pair("contracting_dims")?);
-            DotGeneral { lhs_batch, rhs_batch, lhs_contract, rhs_contract, stable: false }
+            DotGeneral { lhs_batch, rhs_batch, lhs_contract, rhs_contract, ..DotGeneral::default() }
         }
     };
     product(f, op, d)

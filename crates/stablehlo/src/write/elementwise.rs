@@ -127,6 +127,47 @@ fn strong_zero(cx: &dyn Emit, factor: Val, y: Val) -> Val {
     cx.select(cx.and(factor, cx.is_nan(y)), cx.full_like(y, 0i64), y)
 }
 
+/// A product that sums, where zero times anything is zero. What zeros and infinities make NaN is computed once more if there
+/// is any: from finite factors, and from where positive, negative and undefined infinite terms are. Complex products are
+/// plain.
+pub fn without_zeros(cx: &dyn Emit, x: [Val; 2], product: &dyn Fn(&dyn Emit, [Val; 2]) -> Val) -> Vals {
+    let plain = product(cx, x);
+    let ty = cx.ty(plain);
+    if !ty.dtype.is_float() {
+        return Vals::from_slice(&[plain]);
+    }
+    let axes: Vec<usize> = (0..ty.rank()).collect();
+    let any = cx.reduce_any(cx.is_nan(plain), &axes);
+    let mended = |cx: &dyn Emit, v: &[Val]| {
+        let number = |v: Val, c: f64| cx.full_like(v, c);
+        let is = |v: Val, how: Comparison, c: f64| cx.compare(v, how, number(v, c));
+        let one_where = |v: Val, there: Val| cx.select(there, number(v, 1.0), number(v, 0.0));
+        // Factors that are infinite of this sign, of this sign, NaN, or neither NaN nor zero.
+        let infinite = |v: Val, sign: f64| one_where(v, is(v, Comparison::Eq, sign * f64::INFINITY));
+        let signed =
+            |v: Val, sign: f64| one_where(v, is(v, if sign > 0.0 { Comparison::Gt } else { Comparison::Lt }, 0.0));
+        let undefined = |v: Val| one_where(v, cx.is_nan(v));
+        let not_zero = |v: Val| one_where(v, is(v, Comparison::Ne, 0.0));
+        let [a, b] = [v[0], v[1]];
+        let terms = |sign: f64| {
+            let of = |s: f64| {
+                let first = product(cx, [infinite(a, s), signed(b, sign * s)]);
+                cx.add(first, product(cx, [signed(a, sign * s), infinite(b, s)]))
+            };
+            cx.add(of(1.0), of(-1.0))
+        };
+        let nan = cx.add(product(cx, [undefined(a), not_zero(b)]), product(cx, [not_zero(a), undefined(b)]));
+        let finite = |v: Val| cx.select(cx.op(Unary::IsFinite, &[v]), v, number(v, 0.0));
+        let mut y = product(cx, [finite(a), finite(b)]);
+        for (count, term) in [(terms(1.0), f64::INFINITY), (terms(-1.0), f64::NEG_INFINITY), (nan, f64::NAN)] {
+            let there = is(count, Comparison::Gt, 0.0);
+            y = cx.add(y, cx.select(there, number(y, term), number(y, 0.0)));
+        }
+        vec![cx.select(cx.is_nan(v[2]), y, v[2])]
+    };
+    cx.cond(any, &[x[0], x[1], plain], mended, |_, v| vec![v[2]]).into()
+}
+
 /// What follows `compare`: how elements of this type are compared.
 fn kind(d: DType) -> &'static str {
     match d.kind() {

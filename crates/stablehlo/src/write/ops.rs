@@ -1,7 +1,7 @@
 //! Which operation is written how.
 
 use super::{Text, constant, control, elementwise, linalg, movement, reduce, sliding};
-use cotangent_core::ops::{Binary, Op, SpecialFn};
+use cotangent_core::ops::{Binary, Convolution, DotGeneral, Op, SpecialFn};
 use cotangent_core::primitive::{Val, Vals};
 use cotangent_core::{Emit, Result, Type, bail};
 
@@ -40,6 +40,10 @@ pub fn write(t: &Text<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Result<Vals> {
         Op::Sort(s) => reduce::sort(t, s, x),
         Op::Cumulative(c) => return reduce::cumulative(t, c, x[0], y),
         Op::LinearRecurrence(r) => return control::recurrence(t, r, x),
+        Op::DotGeneral(d) if d.strong_zero => {
+            let plain = DotGeneral { strong_zero: false, ..d.clone() };
+            elementwise::without_zeros(t, [x[0], x[1]], &|cx, x| cx.op(plain.clone(), &x))
+        }
         Op::DotGeneral(d) => reduce::dot_general(t, d, x, y),
         Op::Call(c) => control::call(t, &c.callee, x, y),
         Op::Switch(s) => control::switch(t, s, x, y),
@@ -52,6 +56,10 @@ pub fn write(t: &Text<'_>, op: &Op, x: &[Val], y: Vec<Type>) -> Result<Vals> {
             let types: Vec<Type> = x.iter().map(|&v| cx.ty(v)).collect();
             let f = s.expand(&types)?;
             cx.inline(&f, x).into()
+        }
+        Op::Convolution(c) if c.strong_zero => {
+            let plain = Convolution { strong_zero: false, ..c.clone() };
+            elementwise::without_zeros(t, [x[0], x[1]], &|cx, x| cx.op(plain.clone(), &x))
         }
         Op::Convolution(c) => return sliding::convolution(t, c, x, &y),
         Op::ReduceWindow(r) => return sliding::reduce_window(t, r, x[0], &y),

@@ -35,10 +35,10 @@ fn is_kept(op: &Op, types: &[Type]) -> bool {
         Op::RoundTo(_) => types[0].dtype == DType::F64,
         // Sums of the core are compensated.
         Op::LinearRecurrence(_) | Op::ScatterRecurrence(_) | Op::Binary(Binary::AddError) => true,
-        // StableHLO has no word for how a sum is rounded.
+        // StableHLO has no word for how a sum is rounded, nor for products in which a zero leaves nothing.
         Op::Reduce(r) => r.stable,
-        Op::DotGeneral(d) => d.stable,
-        Op::Convolution(c) => c.stable,
+        Op::DotGeneral(d) => d.stable || d.strong_zero,
+        Op::Convolution(c) => c.stable || c.strong_zero,
         Op::Scatter(s) => s.stable,
         // StableHLO divides by the length.
         Op::Fft(f) => matches!(f.kind, FftKind::Adjoint | FftKind::RealAdjoint),

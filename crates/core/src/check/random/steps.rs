@@ -123,7 +123,10 @@ fn product(g: &mut Grower) -> Option<()> {
     let (contract, batch): (Vec<_>, Vec<_>) = pairs.into_iter().partition(|_| g.rng.chance(0.6));
     let side = |p: &[(usize, usize)]| -> (Vec<usize>, Vec<usize>) { p.iter().copied().unzip() };
     let ((lc, rc), (lb, rb)) = (side(&contract), side(&batch));
-    g.apply(DotGeneral::contract(&lc, &rc).batched(&lb, &rb), &[x, y]).map(drop)
+    let product = DotGeneral::contract(&lc, &rc).batched(&lb, &rb);
+    let strong = g.rng.chance(0.3) && tx.dtype.has_tangent();
+    let product = if strong { product.strong() } else { product };
+    g.apply(product, &[x, y]).map(drop)
 }
 
 fn running(g: &mut Grower) -> Option<()> {

@@ -273,9 +273,15 @@ fn guarded(cx: &dyn Emit, condition: Val, x: Val) -> Val {
     cx.select(condition, cx.full_like(x, 1.0), x)
 }
 
-/// `y x^(y-1)`, and 0 where `y` is, however large the power: so it is in every derivative of a power series.
+/// `y x^(y-1)`, and 0 where `y` is, however large the power: so it is in every derivative of a power series. There the
+/// power is written `x^y / x`, whose derivatives leave out what is infinite beside a zero.
 fn pow_dx(cx: &Lin<'_>, a: &At) -> Val {
-    let by = cx.op(Binary::MulStrongZero, &[a.y, cx.pow(a.x, cx.sub(a.y, cx.full_like(a.y, 1.0)))]);
+    let one = cx.full_like(a.y, 1.0);
+    let constant = is_zero(cx.emit(), a.y);
+    let over = cx.op(Binary::DivStrongZero, &[cx.full_like(a.x, 1.0), a.x]);
+    let there = cx.op(Binary::MulStrongZero, &[a.out, over]);
+    let power = cx.pow(a.x, guarded(cx.emit(), constant, cx.sub(a.y, one)));
+    let by = cx.op(Binary::MulStrongZero, &[a.y, cx.select(constant, there, power)]);
     if !cx.session().numerics().zero_division_nan {
         return by;
     }

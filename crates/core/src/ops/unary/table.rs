@@ -83,6 +83,15 @@ fn one_plus_square(cx: &dyn Emit, x: Val) -> Val {
     cx.add(cx.full_like(x, 1.0), cx.square(x))
 }
 
+/// `sqrt(1 - x²)`; of complex numbers by two roots, whose product does not overflow before `x` does.
+fn root_one_minus_square(cx: &dyn Emit, x: Val) -> Val {
+    if !cx.ty(x).dtype.is_complex() {
+        return cx.sqrt(cx.one_minus_square(x));
+    }
+    let one = cx.full_like(x, 1.0);
+    cx.mul(cx.sqrt(cx.sub(one, x)), cx.sqrt(cx.add(one, x)))
+}
+
 /// The table, in the order of the enum.
 pub static UNARY: &[UnaryDef] = &[
     UnaryDef {
@@ -219,21 +228,28 @@ pub static UNARY: &[UnaryDef] = &[
         real: libm::tan,
         complex: math::complex::tan,
         domain: (-1.2, 1.2),
-        linearize: |cx, _, y, t| Some(cx.scale(one_plus_square(cx.emit(), y), t)),
+        linearize: |cx, x, y, t| {
+            // Complex: not of y, which has no digits left of 1 + y² where it is near ±i.
+            let slope = match cx.ty(x).dtype.is_complex() {
+                true => cx.sech_square(cx.mul(cx.full_like(x, C128::I), x)),
+                false => one_plus_square(cx.emit(), y),
+            };
+            Some(cx.scale(slope, t))
+        },
         ..row(Unary::Tan, "tan", "tangent")
     },
     UnaryDef {
         real: libm::asin,
         complex: math::complex::asin,
         domain: (-0.9, 0.9),
-        linearize: |cx, x, _, t| Some(cx.unscale(t, cx.sqrt(cx.one_minus_square(x)))),
+        linearize: |cx, x, _, t| Some(cx.unscale(t, root_one_minus_square(cx.emit(), x))),
         ..row(Unary::Asin, "asin", "inverse sine")
     },
     UnaryDef {
         real: libm::acos,
         complex: math::complex::acos,
         domain: (-0.9, 0.9),
-        linearize: |cx, x, _, t| Some(cx.lneg(cx.unscale(t, cx.sqrt(cx.one_minus_square(x))))),
+        linearize: |cx, x, _, t| Some(cx.lneg(cx.unscale(t, root_one_minus_square(cx.emit(), x)))),
         ..row(Unary::Acos, "acos", "inverse cosine")
     },
     UnaryDef {
@@ -274,7 +290,7 @@ pub static UNARY: &[UnaryDef] = &[
             Some(cx.unscale(
                 t,
                 match cx.ty(x).dtype.is_complex() {
-                    true => cx.sqrt(one_plus_square(cx.emit(), x)),
+                    true => root_one_minus_square(cx.emit(), cx.mul(cx.full_like(x, C128::I), x)),
                     false => of_angle(cx.emit(), x, y, |cx, x| cx.asinh(x), |cx, y| cx.cosh(y)),
                 },
             ))
