@@ -1,4 +1,4 @@
-//! Operations whose derivatives are not those of the simpler operations that they are written with: each is a
+//! Operations whose bits or derivatives are not those of the simpler operations that they are written with: each is a
 //! `stablehlo.composite`.
 //!
 //! ```text
@@ -6,7 +6,7 @@
 //!        decomposition = @stop_gradient} : (tensor<f64>) -> tensor<f64>
 //! ```
 //! Other compilers run the decomposition. The reader takes the operation from its text form, so a program that is written
-//! and read again has the derivatives that it had.
+//! and read again has the bits and the derivatives that it had.
 
 use super::{Text, ops, shown, tuple};
 use cotangent_core::ops::{Binary, FftKind, Unary};
