@@ -7,7 +7,8 @@
 
 use cotangent::ad::{AdContext, BackwardOptions, EagerRuntime, TracedTensorAdExt, no_grad};
 use cotangent::{
-    CpuBackend, DType, GraphCompiler, GraphExecutor, Tensor, TracedTensor, closures, einsum::EagerEinsumExt,
+    CpuBackend, DType, Error, GraphCompiler, GraphExecutor, Result, Tensor, TracedTensor, closures,
+    einsum::EagerEinsumExt,
 };
 use std::sync::Arc;
 
@@ -81,6 +82,17 @@ fn eager(changing: bool) -> Vec<Loop> {
                 let y = x.sin().unwrap().sum().unwrap();
                 let g = y.grad_of(&[&x], BackwardOptions::create_graph()).unwrap().remove(0);
                 g.sum().unwrap().grad_of(&[&x], BackwardOptions::keep_graph()).unwrap();
+            }),
+        ),
+        steps(
+            "second derivatives at kinks",
+            2000,
+            of(|rt, x| {
+                let x = rt.variable_from(x).unwrap();
+                let y = x.abs().unwrap().square().unwrap().sum().unwrap();
+                let g = y.grad_of(&[&x], BackwardOptions::create_graph()).unwrap().remove(0);
+                g.sum().unwrap().grad_of(&[&x], BackwardOptions::create_graph()).unwrap();
+                y.jvp(&x, &x.detach()).unwrap().backward_with(BackwardOptions::create_graph()).unwrap();
             }),
         ),
         steps(
@@ -170,11 +182,61 @@ fn traced(changing: bool) -> Vec<Loop> {
     ]
 }
 
+/// Every function of closures, called again and again on new tensors.
+fn of_closures(changing: bool) -> Vec<Loop> {
+    type T = TracedTensor;
+    let of = |f: fn(T) -> Result<T>| {
+        move |i: usize| {
+            let n = if changing { 2 + i % 5 } else { 3 };
+            let x = TracedTensor::from_tensor(Tensor::full(DType::F64, [n], 0.5).unwrap());
+            drop(f(x).unwrap().to_tensor().unwrap());
+        }
+    };
+    vec![
+        steps(
+            "root",
+            2000,
+            of(|a| closures::grad(|a: T| Ok::<_, Error>(closures::root(|x: T| &x * &x - &a, a.clone())?.sum()))(a)),
+        ),
+        steps("fixed_point", 2000, of(|a| closures::fixed_point(|x: T| &x * 0.5 + &a, a.clone()))),
+        steps("argmin", 2000, of(|a| closures::argmin(|x: T| (&x - &a).square().sum(), &a * 2.0))),
+        steps("linear_solve", 2000, of(|a| closures::linear_solve(|x: T| x * 2.0, a, closures::Solver::Gmres))),
+        steps("vmap", 2000, of(|x| closures::vmap(|x: T| x.sin())(x))),
+        steps("jacobian", 2000, of(|x| closures::jacobian(|x: T| x.sin())(x))),
+        steps("hvp", 2000, of(|x| closures::hvp(|x: T| x.sin().sum())(x.clone(), x))),
+        steps(
+            "scan",
+            2000,
+            of(|x| {
+                closures::grad(|x: T| Ok::<_, Error>(closures::scan(|c: T, x: T| (&c * &x, ()), T::scalar(2.0), x)?.0))(
+                    x,
+                )
+            }),
+        ),
+        steps("while_loop", 2000, of(|x| closures::while_loop(|c: T| c.sum().lt(&T::scalar(9.0)), |c: T| c * 2.0, x))),
+        steps("cond", 2000, of(|x| closures::cond(&T::scalar(true), x, |x: T| x.sin(), |x: T| x))),
+        steps(
+            "checkpoint",
+            2000,
+            of(|x| closures::grad(|x: T| Ok::<_, Error>(closures::checkpoint(|x: T| x.sin())(x)?.sum()))(x)),
+        ),
+        steps(
+            "custom_vjp",
+            2000,
+            of(|x| {
+                let sin = closures::custom_vjp(|x: T| x.sin(), |x: T| (x.sin(), x), |x: T, ct: T| ct * x.cos());
+                closures::grad(|x: T| Ok::<_, Error>(sin(x)?.sum()))(x)
+            }),
+        ),
+        steps("jit, made anew", 2000, of(|x| closures::jit(|x: T| x.sin())(x))),
+    ]
+}
+
 #[test]
 fn loops_have_flat_memory() {
     let mut wrong = Vec::new();
     for changing in [false, true] {
-        for (name, n, mut step) in eager(changing).into_iter().chain(traced(changing)) {
+        for (name, n, mut step) in eager(changing).into_iter().chain(traced(changing)).chain(of_closures(changing)) {
             (0..n / 2).for_each(&mut step);
             let before = resident();
             (n / 2..n).for_each(&mut step);
