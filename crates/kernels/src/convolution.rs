@@ -93,8 +93,8 @@ pub fn convolve_compensated<T: Number>(y: &mut [T], x: &[T], w: &[T], c: Channel
     by_elements::<T, false>(y, x, w, c, axes)
 }
 
-/// Makes the convolution `y` one in which zero times anything is zero: its elements that are NaN are computed again without
-/// the products that have a factor of zero.
+/// Makes the convolution `y` one in which zero times anything is zero: its elements that are NaN
+/// are computed again without the products that have a factor of zero.
 ///
 /// Reads `y` once where nothing is NaN.
 ///
@@ -104,7 +104,8 @@ pub fn convolve_leave_out_zeros<T: Number>(y: &mut [T], x: &[T], w: &[T], c: Cha
     if any_nan(y) { by_elements::<T, true>(y, x, w, c, axes) } else { Ok(()) }
 }
 
-/// One plane of the result after another: all elements, or those that are NaN, without products with zeros (`MEND`).
+/// One plane of the result after another: all elements, or those that are NaN, without products
+/// with zeros (`MEND`).
 fn by_elements<T: Number, const MEND: bool>(y: &mut [T], x: &[T], w: &[T], c: Channels, axes: &[Axis]) -> Fallible {
     let still = [Axis::still(1)];
     let axes = if axes.is_empty() { &still } else { axes };
