@@ -6746,10 +6746,10 @@ module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas
 // workload qr_2000x4.v value - regular
 module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
   func.func public @main(%arg0: tensor<2000x4x4xf64>) -> (tensor<2000x4x4xf64> {jax.result_info = "result"}) {
-    %0 = call @qr(%arg0) : (tensor<2000x4x4xf64>) -> tensor<2000x4x4xf64>
-    return %0 : tensor<2000x4x4xf64>
+    %0:2 = call @qr(%arg0) : (tensor<2000x4x4xf64>) -> (tensor<2000x4x4xf64>, tensor<2000x4x4xf64>)
+    return %0#1 : tensor<2000x4x4xf64>
   }
-  func.func private @qr(%arg0: tensor<2000x4x4xf64>) -> tensor<2000x4x4xf64> {
+  func.func private @qr(%arg0: tensor<2000x4x4xf64>) -> (tensor<2000x4x4xf64>, tensor<2000x4x4xf64>) {
     %0:2 = stablehlo.custom_call @lapack_dgeqrf_ffi(%arg0) {backend_config = "", mhlo.backend_config = {}, mhlo.frontend_attributes = {num_batch_dims = "1"}, operand_layouts = [dense<[1, 2, 0]> : tensor<3xindex>], output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [0], operand_index = 0, operand_tuple_indices = []>], result_layouts = [dense<[1, 2, 0]> : tensor<3xindex>, dense<[1, 0]> : tensor<2xindex>], sdy.sharding_rule = #sdy.op_sharding_rule<([i, j, k])->([i, l, m], [i, n]) {i=2000, j=4, k=4, l=4, m=4, n=4}, custom>} : (tensor<2000x4x4xf64>) -> (tensor<2000x4x4xf64>, tensor<2000x4xf64>)
     %1 = stablehlo.custom_call @lapack_dorgqr_ffi(%0#0, %0#1) {backend_config = "", mhlo.backend_config = {}, mhlo.frontend_attributes = {num_batch_dims = "1"}, operand_layouts = [dense<[1, 2, 0]> : tensor<3xindex>, dense<[1, 0]> : tensor<2xindex>], output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 0, operand_tuple_indices = []>], result_layouts = [dense<[1, 2, 0]> : tensor<3xindex>], sdy.sharding_rule = #sdy.op_sharding_rule<([i, j, k], [i, l])->([i, m, n]) {i=2000, j=4, k=4, l=4, m=4, n=4}, custom>} : (tensor<2000x4x4xf64>, tensor<2000x4xf64>) -> tensor<2000x4x4xf64>
     %2 = stablehlo.iota dim = 0 : tensor<4x4xi64>
@@ -6762,19 +6762,19 @@ module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas
     %cst = stablehlo.constant dense<0.000000e+00> : tensor<f64>
     %8 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f64>) -> tensor<2000x4x4xf64>
     %9 = stablehlo.select %7, %8, %0#0 : tensor<2000x4x4xi1>, tensor<2000x4x4xf64>
-    return %9 : tensor<2000x4x4xf64>
+    return %1, %9 : tensor<2000x4x4xf64>, tensor<2000x4x4xf64>
   }
 }
 // workload qr_2000x4.g grad 1 normal regular
 module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
   func.func public @main(%arg0: tensor<2000x4x4xf64>, %arg1: tensor<2000x4x4xf64>) -> (tensor<f64> {jax.result_info = "result"}) {
-    %0 = call @qr(%arg1) : (tensor<2000x4x4xf64>) -> tensor<2000x4x4xf64>
-    %1 = stablehlo.multiply %0, %arg0 : tensor<2000x4x4xf64>
+    %0:2 = call @qr(%arg1) : (tensor<2000x4x4xf64>) -> (tensor<2000x4x4xf64>, tensor<2000x4x4xf64>)
+    %1 = stablehlo.multiply %0#1, %arg0 : tensor<2000x4x4xf64>
     %cst = stablehlo.constant dense<0.000000e+00> : tensor<f64>
     %2 = stablehlo.reduce(%1 init: %cst) applies stablehlo.add across dimensions = [0, 1, 2] : (tensor<2000x4x4xf64>, tensor<f64>) -> tensor<f64>
     return %2 : tensor<f64>
   }
-  func.func private @qr(%arg0: tensor<2000x4x4xf64>) -> tensor<2000x4x4xf64> {
+  func.func private @qr(%arg0: tensor<2000x4x4xf64>) -> (tensor<2000x4x4xf64>, tensor<2000x4x4xf64>) {
     %0:2 = stablehlo.custom_call @lapack_dgeqrf_ffi(%arg0) {backend_config = "", mhlo.backend_config = {}, mhlo.frontend_attributes = {num_batch_dims = "1"}, operand_layouts = [dense<[1, 2, 0]> : tensor<3xindex>], output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [0], operand_index = 0, operand_tuple_indices = []>], result_layouts = [dense<[1, 2, 0]> : tensor<3xindex>, dense<[1, 0]> : tensor<2xindex>], sdy.sharding_rule = #sdy.op_sharding_rule<([i, j, k])->([i, l, m], [i, n]) {i=2000, j=4, k=4, l=4, m=4, n=4}, custom>} : (tensor<2000x4x4xf64>) -> (tensor<2000x4x4xf64>, tensor<2000x4xf64>)
     %1 = stablehlo.custom_call @lapack_dorgqr_ffi(%0#0, %0#1) {backend_config = "", mhlo.backend_config = {}, mhlo.frontend_attributes = {num_batch_dims = "1"}, operand_layouts = [dense<[1, 2, 0]> : tensor<3xindex>, dense<[1, 0]> : tensor<2xindex>], output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 0, operand_tuple_indices = []>], result_layouts = [dense<[1, 2, 0]> : tensor<3xindex>], sdy.sharding_rule = #sdy.op_sharding_rule<([i, j, k], [i, l])->([i, m, n]) {i=2000, j=4, k=4, l=4, m=4, n=4}, custom>} : (tensor<2000x4x4xf64>, tensor<2000x4xf64>) -> tensor<2000x4x4xf64>
     %2 = stablehlo.iota dim = 0 : tensor<4x4xi64>
@@ -6787,7 +6787,7 @@ module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas
     %cst = stablehlo.constant dense<0.000000e+00> : tensor<f64>
     %8 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f64>) -> tensor<2000x4x4xf64>
     %9 = stablehlo.select %7, %8, %0#0 : tensor<2000x4x4xi1>, tensor<2000x4x4xf64>
-    return %9 : tensor<2000x4x4xf64>
+    return %1, %9 : tensor<2000x4x4xf64>, tensor<2000x4x4xf64>
   }
 }
 // workload eigvalsh_2000x3.v value - positive
@@ -6797,10 +6797,10 @@ module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas
     return %0 : tensor<2000x3xf64>
   }
   func.func private @eigvalsh(%arg0: tensor<2000x3x3xf64>) -> tensor<2000x3xf64> {
-    %0 = call @eigh(%arg0) : (tensor<2000x3x3xf64>) -> tensor<2000x3xf64>
-    return %0 : tensor<2000x3xf64>
+    %0:2 = call @eigh(%arg0) : (tensor<2000x3x3xf64>) -> (tensor<2000x3xf64>, tensor<2000x3x3xf64>)
+    return %0#0 : tensor<2000x3xf64>
   }
-  func.func private @eigh(%arg0: tensor<2000x3x3xf64>) -> tensor<2000x3xf64> {
+  func.func private @eigh(%arg0: tensor<2000x3x3xf64>) -> (tensor<2000x3xf64>, tensor<2000x3x3xf64>) {
     %0 = stablehlo.transpose %arg0, dims = [0, 2, 1] : (tensor<2000x3x3xf64>) -> tensor<2000x3x3xf64>
     %1 = stablehlo.add %arg0, %0 : tensor<2000x3x3xf64>
     %cst = stablehlo.constant dense<2.000000e+00> : tensor<f64>
@@ -6820,7 +6820,7 @@ module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas
     %12 = stablehlo.broadcast_in_dim %cst_1, dims = [] : (tensor<f64>) -> tensor<2000x3xf64>
     %13 = stablehlo.broadcast_in_dim %11, dims = [0, 1] : (tensor<2000x1xi1>) -> tensor<2000x3xi1>
     %14 = stablehlo.select %13, %4#1, %12 : tensor<2000x3xi1>, tensor<2000x3xf64>
-    return %14 : tensor<2000x3xf64>
+    return %14, %10 : tensor<2000x3xf64>, tensor<2000x3x3xf64>
   }
 }
 // workload eigvalsh_2000x3.g grad 1 normal positive
@@ -6833,10 +6833,10 @@ module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas
     return %2 : tensor<f64>
   }
   func.func private @eigvalsh(%arg0: tensor<2000x3x3xf64>) -> tensor<2000x3xf64> {
-    %0 = call @eigh(%arg0) : (tensor<2000x3x3xf64>) -> tensor<2000x3xf64>
-    return %0 : tensor<2000x3xf64>
+    %0:2 = call @eigh(%arg0) : (tensor<2000x3x3xf64>) -> (tensor<2000x3xf64>, tensor<2000x3x3xf64>)
+    return %0#0 : tensor<2000x3xf64>
   }
-  func.func private @eigh(%arg0: tensor<2000x3x3xf64>) -> tensor<2000x3xf64> {
+  func.func private @eigh(%arg0: tensor<2000x3x3xf64>) -> (tensor<2000x3xf64>, tensor<2000x3x3xf64>) {
     %0 = stablehlo.transpose %arg0, dims = [0, 2, 1] : (tensor<2000x3x3xf64>) -> tensor<2000x3x3xf64>
     %1 = stablehlo.add %arg0, %0 : tensor<2000x3x3xf64>
     %cst = stablehlo.constant dense<2.000000e+00> : tensor<f64>
@@ -6856,7 +6856,7 @@ module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas
     %12 = stablehlo.broadcast_in_dim %cst_1, dims = [] : (tensor<f64>) -> tensor<2000x3xf64>
     %13 = stablehlo.broadcast_in_dim %11, dims = [0, 1] : (tensor<2000x1xi1>) -> tensor<2000x3xi1>
     %14 = stablehlo.select %13, %4#1, %12 : tensor<2000x3xi1>, tensor<2000x3xf64>
-    return %14 : tensor<2000x3xf64>
+    return %14, %10 : tensor<2000x3xf64>, tensor<2000x3x3xf64>
   }
 }
 // workload matmul_20000x4.v value - normal normal
@@ -7953,14 +7953,15 @@ module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas
     %19 = stablehlo.exponential %18 : tensor<256x256xf32>
     %cst_3 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
     %20 = stablehlo.reduce(%19 init: %cst_3) applies stablehlo.add across dimensions = [1] : (tensor<256x256xf32>, tensor<f32>) -> tensor<256xf32>
-    %21 = stablehlo.abs %20 : tensor<256xf32>
-    %22 = stablehlo.log %21 : tensor<256xf32>
-    %23 = stablehlo.add %22, %15 : tensor<256xf32>
+    %21 = stablehlo.sign %20 : tensor<256xf32>
+    %22 = stablehlo.abs %20 : tensor<256xf32>
+    %23 = stablehlo.log %22 : tensor<256xf32>
+    %24 = stablehlo.add %23, %15 : tensor<256xf32>
     %cst_4 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %24 = stablehlo.reduce(%23 init: %cst_4) applies stablehlo.add across dimensions = [0] : (tensor<256xf32>, tensor<f32>) -> tensor<f32>
+    %25 = stablehlo.reduce(%24 init: %cst_4) applies stablehlo.add across dimensions = [0] : (tensor<256xf32>, tensor<f32>) -> tensor<f32>
     %cst_5 = stablehlo.constant dense<2.560000e+02> : tensor<f32>
-    %25 = stablehlo.divide %24, %cst_5 : tensor<f32>
-    return %25 : tensor<f32>
+    %26 = stablehlo.divide %25, %cst_5 : tensor<f32>
+    return %26 : tensor<f32>
   }
   func.func private @norm(%arg0: tensor<256x64xf32>) -> tensor<256x1xf32> {
     %0 = stablehlo.multiply %arg0, %arg0 : tensor<256x64xf32>
@@ -8000,14 +8001,15 @@ module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas
     %19 = stablehlo.exponential %18 : tensor<256x256xf32>
     %cst_3 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
     %20 = stablehlo.reduce(%19 init: %cst_3) applies stablehlo.add across dimensions = [1] : (tensor<256x256xf32>, tensor<f32>) -> tensor<256xf32>
-    %21 = stablehlo.abs %20 : tensor<256xf32>
-    %22 = stablehlo.log %21 : tensor<256xf32>
-    %23 = stablehlo.add %22, %15 : tensor<256xf32>
+    %21 = stablehlo.sign %20 : tensor<256xf32>
+    %22 = stablehlo.abs %20 : tensor<256xf32>
+    %23 = stablehlo.log %22 : tensor<256xf32>
+    %24 = stablehlo.add %23, %15 : tensor<256xf32>
     %cst_4 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %24 = stablehlo.reduce(%23 init: %cst_4) applies stablehlo.add across dimensions = [0] : (tensor<256xf32>, tensor<f32>) -> tensor<f32>
+    %25 = stablehlo.reduce(%24 init: %cst_4) applies stablehlo.add across dimensions = [0] : (tensor<256xf32>, tensor<f32>) -> tensor<f32>
     %cst_5 = stablehlo.constant dense<2.560000e+02> : tensor<f32>
-    %25 = stablehlo.divide %24, %cst_5 : tensor<f32>
-    return %25 : tensor<f32>
+    %26 = stablehlo.divide %25, %cst_5 : tensor<f32>
+    return %26 : tensor<f32>
   }
   func.func private @norm(%arg0: tensor<256x64xf32>) -> tensor<256x1xf32> {
     %0 = stablehlo.multiply %arg0, %arg0 : tensor<256x64xf32>
@@ -9188,30 +9190,35 @@ module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas
     %3 = stablehlo.subtract %2, %1 : tensor<16x16xf32>
     %4 = stablehlo.dot_general %1, %arg1, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT] : (tensor<16x16xf32>, tensor<16xf32>) -> tensor<16xf32>
     %5 = stablehlo.subtract %4, %arg3 : tensor<16xf32>
+    %6 = stablehlo.multiply %5, %5 : tensor<16xf32>
     %cst_0 = stablehlo.constant dense<2.000000e+00> : tensor<f32>
-    %6 = stablehlo.broadcast_in_dim %cst_0, dims = [] : (tensor<f32>) -> tensor<16xf32>
-    %7 = stablehlo.multiply %6, %5 : tensor<16xf32>
-    %cst_1 = stablehlo.constant dense<1.000000e+00> : tensor<f32>
+    %7 = stablehlo.broadcast_in_dim %cst_0, dims = [] : (tensor<f32>) -> tensor<16xf32>
+    %8 = stablehlo.multiply %7, %5 : tensor<16xf32>
+    %cst_1 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %9 = stablehlo.reduce(%6 init: %cst_1) applies stablehlo.add across dimensions = [0] : (tensor<16xf32>, tensor<f32>) -> tensor<f32>
     %cst_2 = stablehlo.constant dense<1.600000e+01> : tensor<f32>
-    %8 = stablehlo.divide %cst_1, %cst_2 : tensor<f32>
-    %9 = stablehlo.broadcast_in_dim %8, dims = [] : (tensor<f32>) -> tensor<16xf32>
-    %10 = stablehlo.multiply %9, %7 : tensor<16xf32>
-    %11 = stablehlo.dot_general %10, %1, contracting_dims = [0] x [0], precision = [DEFAULT, DEFAULT] : (tensor<16xf32>, tensor<16x16xf32>) -> tensor<16xf32>
-    %12 = stablehlo.dot_general %10, %arg1, contracting_dims = [] x [], precision = [DEFAULT, DEFAULT] : (tensor<16xf32>, tensor<16xf32>) -> tensor<16x16xf32>
-    %13 = stablehlo.multiply %12, %3 : tensor<16x16xf32>
-    %14 = stablehlo.multiply %13, %1 : tensor<16x16xf32>
-    %15 = stablehlo.add %13, %14 : tensor<16x16xf32>
-    %16 = stablehlo.dot_general %15, %arg2, contracting_dims = [0] x [0], precision = [DEFAULT, DEFAULT] : (tensor<16x16xf32>, tensor<16x8xf32>) -> tensor<16x8xf32>
-    %17 = stablehlo.transpose %16, dims = [1, 0] : (tensor<16x8xf32>) -> tensor<8x16xf32>
-    %cst_3 = stablehlo.constant dense<1.000000e-01> : tensor<f32>
-    %18 = stablehlo.broadcast_in_dim %cst_3, dims = [] : (tensor<f32>) -> tensor<8x16xf32>
-    %19 = stablehlo.multiply %18, %17 : tensor<8x16xf32>
-    %20 = stablehlo.subtract %arg0, %19 : tensor<8x16xf32>
-    %cst_4 = stablehlo.constant dense<1.000000e-01> : tensor<f32>
-    %21 = stablehlo.broadcast_in_dim %cst_4, dims = [] : (tensor<f32>) -> tensor<16xf32>
-    %22 = stablehlo.multiply %21, %11 : tensor<16xf32>
-    %23 = stablehlo.subtract %arg1, %22 : tensor<16xf32>
-    return %20, %23 : tensor<8x16xf32>, tensor<16xf32>
+    %10 = stablehlo.divide %9, %cst_2 : tensor<f32>
+    %cst_3 = stablehlo.constant dense<1.000000e+00> : tensor<f32>
+    %cst_4 = stablehlo.constant dense<1.600000e+01> : tensor<f32>
+    %11 = stablehlo.divide %cst_3, %cst_4 : tensor<f32>
+    %12 = stablehlo.broadcast_in_dim %11, dims = [] : (tensor<f32>) -> tensor<16xf32>
+    %13 = stablehlo.multiply %12, %8 : tensor<16xf32>
+    %14 = stablehlo.dot_general %13, %1, contracting_dims = [0] x [0], precision = [DEFAULT, DEFAULT] : (tensor<16xf32>, tensor<16x16xf32>) -> tensor<16xf32>
+    %15 = stablehlo.dot_general %13, %arg1, contracting_dims = [] x [], precision = [DEFAULT, DEFAULT] : (tensor<16xf32>, tensor<16xf32>) -> tensor<16x16xf32>
+    %16 = stablehlo.multiply %15, %3 : tensor<16x16xf32>
+    %17 = stablehlo.multiply %16, %1 : tensor<16x16xf32>
+    %18 = stablehlo.add %16, %17 : tensor<16x16xf32>
+    %19 = stablehlo.dot_general %18, %arg2, contracting_dims = [0] x [0], precision = [DEFAULT, DEFAULT] : (tensor<16x16xf32>, tensor<16x8xf32>) -> tensor<16x8xf32>
+    %20 = stablehlo.transpose %19, dims = [1, 0] : (tensor<16x8xf32>) -> tensor<8x16xf32>
+    %cst_5 = stablehlo.constant dense<1.000000e-01> : tensor<f32>
+    %21 = stablehlo.broadcast_in_dim %cst_5, dims = [] : (tensor<f32>) -> tensor<8x16xf32>
+    %22 = stablehlo.multiply %21, %20 : tensor<8x16xf32>
+    %23 = stablehlo.subtract %arg0, %22 : tensor<8x16xf32>
+    %cst_6 = stablehlo.constant dense<1.000000e-01> : tensor<f32>
+    %24 = stablehlo.broadcast_in_dim %cst_6, dims = [] : (tensor<f32>) -> tensor<16xf32>
+    %25 = stablehlo.multiply %24, %14 : tensor<16xf32>
+    %26 = stablehlo.subtract %arg1, %25 : tensor<16xf32>
+    return %23, %26 : tensor<8x16xf32>, tensor<16xf32>
   }
 }
 // workload cumsum_1000x1000.v value - normal
@@ -9392,156 +9399,266 @@ module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas
     %74 = stablehlo.multiply %70, %72 : tensor<2x8xf32>
     %75 = stablehlo.multiply %72, %71 : tensor<2x8xf32>
     %76 = stablehlo.add %75, %73 : tensor<2x8xf32>
-    %77 = stablehlo.slice %76 [0:1:2, 0:8] : (tensor<2x8xf32>) -> tensor<1x8xf32>
-    %78 = stablehlo.slice %74 [1:2:2, 0:8] : (tensor<2x8xf32>) -> tensor<1x8xf32>
-    %79 = stablehlo.slice %76 [1:2:2, 0:8] : (tensor<2x8xf32>) -> tensor<1x8xf32>
-    %80 = stablehlo.multiply %78, %77 : tensor<1x8xf32>
-    %81 = stablehlo.add %80, %79 : tensor<1x8xf32>
-    %82 = stablehlo.slice %81 [0:0, 0:8] : (tensor<1x8xf32>) -> tensor<0x8xf32>
-    %83 = stablehlo.slice %74 [2:2:2, 0:8] : (tensor<2x8xf32>) -> tensor<0x8xf32>
-    %84 = stablehlo.slice %76 [2:2:2, 0:8] : (tensor<2x8xf32>) -> tensor<0x8xf32>
-    %85 = stablehlo.multiply %83, %82 : tensor<0x8xf32>
-    %86 = stablehlo.add %85, %84 : tensor<0x8xf32>
-    %87 = stablehlo.slice %76 [0:1, 0:8] : (tensor<2x8xf32>) -> tensor<1x8xf32>
-    %88 = stablehlo.concatenate %87, %86, dim = 0 : (tensor<1x8xf32>, tensor<0x8xf32>) -> tensor<1x8xf32>
+    %77 = stablehlo.slice %74 [0:1:2, 0:8] : (tensor<2x8xf32>) -> tensor<1x8xf32>
+    %78 = stablehlo.slice %76 [0:1:2, 0:8] : (tensor<2x8xf32>) -> tensor<1x8xf32>
+    %79 = stablehlo.slice %74 [1:2:2, 0:8] : (tensor<2x8xf32>) -> tensor<1x8xf32>
+    %80 = stablehlo.slice %76 [1:2:2, 0:8] : (tensor<2x8xf32>) -> tensor<1x8xf32>
+    %81 = stablehlo.multiply %77, %79 : tensor<1x8xf32>
+    %82 = stablehlo.multiply %79, %78 : tensor<1x8xf32>
+    %83 = stablehlo.add %82, %80 : tensor<1x8xf32>
+    %84 = stablehlo.slice %81 [0:0, 0:8] : (tensor<1x8xf32>) -> tensor<0x8xf32>
+    %85 = stablehlo.slice %83 [0:0, 0:8] : (tensor<1x8xf32>) -> tensor<0x8xf32>
+    %86 = stablehlo.slice %74 [2:2:2, 0:8] : (tensor<2x8xf32>) -> tensor<0x8xf32>
+    %87 = stablehlo.slice %76 [2:2:2, 0:8] : (tensor<2x8xf32>) -> tensor<0x8xf32>
+    %88 = stablehlo.multiply %84, %86 : tensor<0x8xf32>
+    %89 = stablehlo.multiply %86, %85 : tensor<0x8xf32>
+    %90 = stablehlo.add %89, %87 : tensor<0x8xf32>
+    %91 = stablehlo.slice %74 [0:1, 0:8] : (tensor<2x8xf32>) -> tensor<1x8xf32>
+    %92 = stablehlo.concatenate %91, %88, dim = 0 : (tensor<1x8xf32>, tensor<0x8xf32>) -> tensor<1x8xf32>
+    %93 = stablehlo.slice %76 [0:1, 0:8] : (tensor<2x8xf32>) -> tensor<1x8xf32>
+    %94 = stablehlo.concatenate %93, %90, dim = 0 : (tensor<1x8xf32>, tensor<0x8xf32>) -> tensor<1x8xf32>
     %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %89 = stablehlo.pad %88, %cst, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<1x8xf32>, tensor<f32>) -> tensor<2x8xf32>
+    %95 = stablehlo.pad %92, %cst, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<1x8xf32>, tensor<f32>) -> tensor<2x8xf32>
     %cst_0 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %90 = stablehlo.pad %81, %cst_0, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<1x8xf32>, tensor<f32>) -> tensor<2x8xf32>
-    %91 = stablehlo.add %89, %90 : tensor<2x8xf32>
-    %92 = stablehlo.slice %91 [0:1, 0:8] : (tensor<2x8xf32>) -> tensor<1x8xf32>
-    %93 = stablehlo.slice %67 [2:4:2, 0:8] : (tensor<4x8xf32>) -> tensor<1x8xf32>
-    %94 = stablehlo.slice %69 [2:4:2, 0:8] : (tensor<4x8xf32>) -> tensor<1x8xf32>
-    %95 = stablehlo.multiply %93, %92 : tensor<1x8xf32>
-    %96 = stablehlo.add %95, %94 : tensor<1x8xf32>
-    %97 = stablehlo.slice %69 [0:1, 0:8] : (tensor<4x8xf32>) -> tensor<1x8xf32>
-    %98 = stablehlo.concatenate %97, %96, dim = 0 : (tensor<1x8xf32>, tensor<1x8xf32>) -> tensor<2x8xf32>
+    %96 = stablehlo.pad %81, %cst_0, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<1x8xf32>, tensor<f32>) -> tensor<2x8xf32>
+    %97 = stablehlo.add %95, %96 : tensor<2x8xf32>
     %cst_1 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %99 = stablehlo.pad %98, %cst_1, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<2x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+    %98 = stablehlo.pad %94, %cst_1, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<1x8xf32>, tensor<f32>) -> tensor<2x8xf32>
     %cst_2 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %100 = stablehlo.pad %91, %cst_2, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<2x8xf32>, tensor<f32>) -> tensor<4x8xf32>
-    %101 = stablehlo.add %99, %100 : tensor<4x8xf32>
-    %102 = stablehlo.slice %101 [0:3, 0:8] : (tensor<4x8xf32>) -> tensor<3x8xf32>
-    %103 = stablehlo.slice %60 [2:8:2, 0:8] : (tensor<8x8xf32>) -> tensor<3x8xf32>
-    %104 = stablehlo.slice %62 [2:8:2, 0:8] : (tensor<8x8xf32>) -> tensor<3x8xf32>
-    %105 = stablehlo.multiply %103, %102 : tensor<3x8xf32>
-    %106 = stablehlo.add %105, %104 : tensor<3x8xf32>
-    %107 = stablehlo.slice %62 [0:1, 0:8] : (tensor<8x8xf32>) -> tensor<1x8xf32>
-    %108 = stablehlo.concatenate %107, %106, dim = 0 : (tensor<1x8xf32>, tensor<3x8xf32>) -> tensor<4x8xf32>
+    %99 = stablehlo.pad %83, %cst_2, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<1x8xf32>, tensor<f32>) -> tensor<2x8xf32>
+    %100 = stablehlo.add %98, %99 : tensor<2x8xf32>
+    %101 = stablehlo.slice %97 [0:1, 0:8] : (tensor<2x8xf32>) -> tensor<1x8xf32>
+    %102 = stablehlo.slice %100 [0:1, 0:8] : (tensor<2x8xf32>) -> tensor<1x8xf32>
+    %103 = stablehlo.slice %67 [2:4:2, 0:8] : (tensor<4x8xf32>) -> tensor<1x8xf32>
+    %104 = stablehlo.slice %69 [2:4:2, 0:8] : (tensor<4x8xf32>) -> tensor<1x8xf32>
+    %105 = stablehlo.multiply %101, %103 : tensor<1x8xf32>
+    %106 = stablehlo.multiply %103, %102 : tensor<1x8xf32>
+    %107 = stablehlo.add %106, %104 : tensor<1x8xf32>
+    %108 = stablehlo.slice %67 [0:1, 0:8] : (tensor<4x8xf32>) -> tensor<1x8xf32>
+    %109 = stablehlo.concatenate %108, %105, dim = 0 : (tensor<1x8xf32>, tensor<1x8xf32>) -> tensor<2x8xf32>
+    %110 = stablehlo.slice %69 [0:1, 0:8] : (tensor<4x8xf32>) -> tensor<1x8xf32>
+    %111 = stablehlo.concatenate %110, %107, dim = 0 : (tensor<1x8xf32>, tensor<1x8xf32>) -> tensor<2x8xf32>
     %cst_3 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %109 = stablehlo.pad %108, %cst_3, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<4x8xf32>, tensor<f32>) -> tensor<8x8xf32>
+    %112 = stablehlo.pad %109, %cst_3, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<2x8xf32>, tensor<f32>) -> tensor<4x8xf32>
     %cst_4 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %110 = stablehlo.pad %101, %cst_4, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<4x8xf32>, tensor<f32>) -> tensor<8x8xf32>
-    %111 = stablehlo.add %109, %110 : tensor<8x8xf32>
-    %112 = stablehlo.slice %111 [0:7, 0:8] : (tensor<8x8xf32>) -> tensor<7x8xf32>
-    %113 = stablehlo.slice %53 [2:16:2, 0:8] : (tensor<16x8xf32>) -> tensor<7x8xf32>
-    %114 = stablehlo.slice %55 [2:16:2, 0:8] : (tensor<16x8xf32>) -> tensor<7x8xf32>
-    %115 = stablehlo.multiply %113, %112 : tensor<7x8xf32>
-    %116 = stablehlo.add %115, %114 : tensor<7x8xf32>
-    %117 = stablehlo.slice %55 [0:1, 0:8] : (tensor<16x8xf32>) -> tensor<1x8xf32>
-    %118 = stablehlo.concatenate %117, %116, dim = 0 : (tensor<1x8xf32>, tensor<7x8xf32>) -> tensor<8x8xf32>
+    %113 = stablehlo.pad %97, %cst_4, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<2x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+    %114 = stablehlo.add %112, %113 : tensor<4x8xf32>
     %cst_5 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %119 = stablehlo.pad %118, %cst_5, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<8x8xf32>, tensor<f32>) -> tensor<16x8xf32>
+    %115 = stablehlo.pad %111, %cst_5, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<2x8xf32>, tensor<f32>) -> tensor<4x8xf32>
     %cst_6 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %120 = stablehlo.pad %111, %cst_6, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<8x8xf32>, tensor<f32>) -> tensor<16x8xf32>
-    %121 = stablehlo.add %119, %120 : tensor<16x8xf32>
-    %122 = stablehlo.slice %121 [0:15, 0:8] : (tensor<16x8xf32>) -> tensor<15x8xf32>
-    %123 = stablehlo.slice %46 [2:32:2, 0:8] : (tensor<32x8xf32>) -> tensor<15x8xf32>
-    %124 = stablehlo.slice %48 [2:32:2, 0:8] : (tensor<32x8xf32>) -> tensor<15x8xf32>
-    %125 = stablehlo.multiply %123, %122 : tensor<15x8xf32>
-    %126 = stablehlo.add %125, %124 : tensor<15x8xf32>
-    %127 = stablehlo.slice %48 [0:1, 0:8] : (tensor<32x8xf32>) -> tensor<1x8xf32>
-    %128 = stablehlo.concatenate %127, %126, dim = 0 : (tensor<1x8xf32>, tensor<15x8xf32>) -> tensor<16x8xf32>
+    %116 = stablehlo.pad %100, %cst_6, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<2x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+    %117 = stablehlo.add %115, %116 : tensor<4x8xf32>
+    %118 = stablehlo.slice %114 [0:3, 0:8] : (tensor<4x8xf32>) -> tensor<3x8xf32>
+    %119 = stablehlo.slice %117 [0:3, 0:8] : (tensor<4x8xf32>) -> tensor<3x8xf32>
+    %120 = stablehlo.slice %60 [2:8:2, 0:8] : (tensor<8x8xf32>) -> tensor<3x8xf32>
+    %121 = stablehlo.slice %62 [2:8:2, 0:8] : (tensor<8x8xf32>) -> tensor<3x8xf32>
+    %122 = stablehlo.multiply %118, %120 : tensor<3x8xf32>
+    %123 = stablehlo.multiply %120, %119 : tensor<3x8xf32>
+    %124 = stablehlo.add %123, %121 : tensor<3x8xf32>
+    %125 = stablehlo.slice %60 [0:1, 0:8] : (tensor<8x8xf32>) -> tensor<1x8xf32>
+    %126 = stablehlo.concatenate %125, %122, dim = 0 : (tensor<1x8xf32>, tensor<3x8xf32>) -> tensor<4x8xf32>
+    %127 = stablehlo.slice %62 [0:1, 0:8] : (tensor<8x8xf32>) -> tensor<1x8xf32>
+    %128 = stablehlo.concatenate %127, %124, dim = 0 : (tensor<1x8xf32>, tensor<3x8xf32>) -> tensor<4x8xf32>
     %cst_7 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %129 = stablehlo.pad %128, %cst_7, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<16x8xf32>, tensor<f32>) -> tensor<32x8xf32>
+    %129 = stablehlo.pad %126, %cst_7, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<4x8xf32>, tensor<f32>) -> tensor<8x8xf32>
     %cst_8 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %130 = stablehlo.pad %121, %cst_8, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<16x8xf32>, tensor<f32>) -> tensor<32x8xf32>
-    %131 = stablehlo.add %129, %130 : tensor<32x8xf32>
-    %132 = stablehlo.slice %131 [0:31, 0:8] : (tensor<32x8xf32>) -> tensor<31x8xf32>
-    %133 = stablehlo.slice %39 [2:64:2, 0:8] : (tensor<64x8xf32>) -> tensor<31x8xf32>
-    %134 = stablehlo.slice %41 [2:64:2, 0:8] : (tensor<64x8xf32>) -> tensor<31x8xf32>
-    %135 = stablehlo.multiply %133, %132 : tensor<31x8xf32>
-    %136 = stablehlo.add %135, %134 : tensor<31x8xf32>
-    %137 = stablehlo.slice %41 [0:1, 0:8] : (tensor<64x8xf32>) -> tensor<1x8xf32>
-    %138 = stablehlo.concatenate %137, %136, dim = 0 : (tensor<1x8xf32>, tensor<31x8xf32>) -> tensor<32x8xf32>
+    %130 = stablehlo.pad %114, %cst_8, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<4x8xf32>, tensor<f32>) -> tensor<8x8xf32>
+    %131 = stablehlo.add %129, %130 : tensor<8x8xf32>
     %cst_9 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %139 = stablehlo.pad %138, %cst_9, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<32x8xf32>, tensor<f32>) -> tensor<64x8xf32>
+    %132 = stablehlo.pad %128, %cst_9, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<4x8xf32>, tensor<f32>) -> tensor<8x8xf32>
     %cst_10 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %140 = stablehlo.pad %131, %cst_10, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<32x8xf32>, tensor<f32>) -> tensor<64x8xf32>
-    %141 = stablehlo.add %139, %140 : tensor<64x8xf32>
-    %142 = stablehlo.slice %141 [0:63, 0:8] : (tensor<64x8xf32>) -> tensor<63x8xf32>
-    %143 = stablehlo.slice %32 [2:128:2, 0:8] : (tensor<128x8xf32>) -> tensor<63x8xf32>
-    %144 = stablehlo.slice %34 [2:128:2, 0:8] : (tensor<128x8xf32>) -> tensor<63x8xf32>
-    %145 = stablehlo.multiply %143, %142 : tensor<63x8xf32>
-    %146 = stablehlo.add %145, %144 : tensor<63x8xf32>
-    %147 = stablehlo.slice %34 [0:1, 0:8] : (tensor<128x8xf32>) -> tensor<1x8xf32>
-    %148 = stablehlo.concatenate %147, %146, dim = 0 : (tensor<1x8xf32>, tensor<63x8xf32>) -> tensor<64x8xf32>
+    %133 = stablehlo.pad %117, %cst_10, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<4x8xf32>, tensor<f32>) -> tensor<8x8xf32>
+    %134 = stablehlo.add %132, %133 : tensor<8x8xf32>
+    %135 = stablehlo.slice %131 [0:7, 0:8] : (tensor<8x8xf32>) -> tensor<7x8xf32>
+    %136 = stablehlo.slice %134 [0:7, 0:8] : (tensor<8x8xf32>) -> tensor<7x8xf32>
+    %137 = stablehlo.slice %53 [2:16:2, 0:8] : (tensor<16x8xf32>) -> tensor<7x8xf32>
+    %138 = stablehlo.slice %55 [2:16:2, 0:8] : (tensor<16x8xf32>) -> tensor<7x8xf32>
+    %139 = stablehlo.multiply %135, %137 : tensor<7x8xf32>
+    %140 = stablehlo.multiply %137, %136 : tensor<7x8xf32>
+    %141 = stablehlo.add %140, %138 : tensor<7x8xf32>
+    %142 = stablehlo.slice %53 [0:1, 0:8] : (tensor<16x8xf32>) -> tensor<1x8xf32>
+    %143 = stablehlo.concatenate %142, %139, dim = 0 : (tensor<1x8xf32>, tensor<7x8xf32>) -> tensor<8x8xf32>
+    %144 = stablehlo.slice %55 [0:1, 0:8] : (tensor<16x8xf32>) -> tensor<1x8xf32>
+    %145 = stablehlo.concatenate %144, %141, dim = 0 : (tensor<1x8xf32>, tensor<7x8xf32>) -> tensor<8x8xf32>
     %cst_11 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %149 = stablehlo.pad %148, %cst_11, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<64x8xf32>, tensor<f32>) -> tensor<128x8xf32>
+    %146 = stablehlo.pad %143, %cst_11, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<8x8xf32>, tensor<f32>) -> tensor<16x8xf32>
     %cst_12 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %150 = stablehlo.pad %141, %cst_12, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<64x8xf32>, tensor<f32>) -> tensor<128x8xf32>
-    %151 = stablehlo.add %149, %150 : tensor<128x8xf32>
-    %152 = stablehlo.slice %151 [0:127, 0:8] : (tensor<128x8xf32>) -> tensor<127x8xf32>
-    %153 = stablehlo.slice %25 [2:256:2, 0:8] : (tensor<256x8xf32>) -> tensor<127x8xf32>
-    %154 = stablehlo.slice %27 [2:256:2, 0:8] : (tensor<256x8xf32>) -> tensor<127x8xf32>
-    %155 = stablehlo.multiply %153, %152 : tensor<127x8xf32>
-    %156 = stablehlo.add %155, %154 : tensor<127x8xf32>
-    %157 = stablehlo.slice %27 [0:1, 0:8] : (tensor<256x8xf32>) -> tensor<1x8xf32>
-    %158 = stablehlo.concatenate %157, %156, dim = 0 : (tensor<1x8xf32>, tensor<127x8xf32>) -> tensor<128x8xf32>
+    %147 = stablehlo.pad %131, %cst_12, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<8x8xf32>, tensor<f32>) -> tensor<16x8xf32>
+    %148 = stablehlo.add %146, %147 : tensor<16x8xf32>
     %cst_13 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %159 = stablehlo.pad %158, %cst_13, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<128x8xf32>, tensor<f32>) -> tensor<256x8xf32>
+    %149 = stablehlo.pad %145, %cst_13, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<8x8xf32>, tensor<f32>) -> tensor<16x8xf32>
     %cst_14 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %160 = stablehlo.pad %151, %cst_14, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<128x8xf32>, tensor<f32>) -> tensor<256x8xf32>
-    %161 = stablehlo.add %159, %160 : tensor<256x8xf32>
-    %162 = stablehlo.slice %161 [0:255, 0:8] : (tensor<256x8xf32>) -> tensor<255x8xf32>
-    %163 = stablehlo.slice %18 [2:512:2, 0:8] : (tensor<512x8xf32>) -> tensor<255x8xf32>
-    %164 = stablehlo.slice %20 [2:512:2, 0:8] : (tensor<512x8xf32>) -> tensor<255x8xf32>
-    %165 = stablehlo.multiply %163, %162 : tensor<255x8xf32>
-    %166 = stablehlo.add %165, %164 : tensor<255x8xf32>
-    %167 = stablehlo.slice %20 [0:1, 0:8] : (tensor<512x8xf32>) -> tensor<1x8xf32>
-    %168 = stablehlo.concatenate %167, %166, dim = 0 : (tensor<1x8xf32>, tensor<255x8xf32>) -> tensor<256x8xf32>
+    %150 = stablehlo.pad %134, %cst_14, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<8x8xf32>, tensor<f32>) -> tensor<16x8xf32>
+    %151 = stablehlo.add %149, %150 : tensor<16x8xf32>
+    %152 = stablehlo.slice %148 [0:15, 0:8] : (tensor<16x8xf32>) -> tensor<15x8xf32>
+    %153 = stablehlo.slice %151 [0:15, 0:8] : (tensor<16x8xf32>) -> tensor<15x8xf32>
+    %154 = stablehlo.slice %46 [2:32:2, 0:8] : (tensor<32x8xf32>) -> tensor<15x8xf32>
+    %155 = stablehlo.slice %48 [2:32:2, 0:8] : (tensor<32x8xf32>) -> tensor<15x8xf32>
+    %156 = stablehlo.multiply %152, %154 : tensor<15x8xf32>
+    %157 = stablehlo.multiply %154, %153 : tensor<15x8xf32>
+    %158 = stablehlo.add %157, %155 : tensor<15x8xf32>
+    %159 = stablehlo.slice %46 [0:1, 0:8] : (tensor<32x8xf32>) -> tensor<1x8xf32>
+    %160 = stablehlo.concatenate %159, %156, dim = 0 : (tensor<1x8xf32>, tensor<15x8xf32>) -> tensor<16x8xf32>
+    %161 = stablehlo.slice %48 [0:1, 0:8] : (tensor<32x8xf32>) -> tensor<1x8xf32>
+    %162 = stablehlo.concatenate %161, %158, dim = 0 : (tensor<1x8xf32>, tensor<15x8xf32>) -> tensor<16x8xf32>
     %cst_15 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %169 = stablehlo.pad %168, %cst_15, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<256x8xf32>, tensor<f32>) -> tensor<512x8xf32>
+    %163 = stablehlo.pad %160, %cst_15, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<16x8xf32>, tensor<f32>) -> tensor<32x8xf32>
     %cst_16 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %170 = stablehlo.pad %161, %cst_16, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<256x8xf32>, tensor<f32>) -> tensor<512x8xf32>
-    %171 = stablehlo.add %169, %170 : tensor<512x8xf32>
-    %172 = stablehlo.slice %171 [0:511, 0:8] : (tensor<512x8xf32>) -> tensor<511x8xf32>
-    %173 = stablehlo.slice %11 [2:1024:2, 0:8] : (tensor<1024x8xf32>) -> tensor<511x8xf32>
-    %174 = stablehlo.slice %13 [2:1024:2, 0:8] : (tensor<1024x8xf32>) -> tensor<511x8xf32>
-    %175 = stablehlo.multiply %173, %172 : tensor<511x8xf32>
-    %176 = stablehlo.add %175, %174 : tensor<511x8xf32>
-    %177 = stablehlo.slice %13 [0:1, 0:8] : (tensor<1024x8xf32>) -> tensor<1x8xf32>
-    %178 = stablehlo.concatenate %177, %176, dim = 0 : (tensor<1x8xf32>, tensor<511x8xf32>) -> tensor<512x8xf32>
+    %164 = stablehlo.pad %148, %cst_16, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<16x8xf32>, tensor<f32>) -> tensor<32x8xf32>
+    %165 = stablehlo.add %163, %164 : tensor<32x8xf32>
     %cst_17 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %179 = stablehlo.pad %178, %cst_17, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<512x8xf32>, tensor<f32>) -> tensor<1024x8xf32>
+    %166 = stablehlo.pad %162, %cst_17, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<16x8xf32>, tensor<f32>) -> tensor<32x8xf32>
     %cst_18 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %180 = stablehlo.pad %171, %cst_18, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<512x8xf32>, tensor<f32>) -> tensor<1024x8xf32>
-    %181 = stablehlo.add %179, %180 : tensor<1024x8xf32>
-    %182 = stablehlo.slice %181 [0:1023, 0:8] : (tensor<1024x8xf32>) -> tensor<1023x8xf32>
-    %183 = stablehlo.slice %4 [2:2048:2, 0:8] : (tensor<2048x8xf32>) -> tensor<1023x8xf32>
-    %184 = stablehlo.slice %6 [2:2048:2, 0:8] : (tensor<2048x8xf32>) -> tensor<1023x8xf32>
-    %185 = stablehlo.multiply %183, %182 : tensor<1023x8xf32>
-    %186 = stablehlo.add %185, %184 : tensor<1023x8xf32>
-    %187 = stablehlo.slice %6 [0:1, 0:8] : (tensor<2048x8xf32>) -> tensor<1x8xf32>
-    %188 = stablehlo.concatenate %187, %186, dim = 0 : (tensor<1x8xf32>, tensor<1023x8xf32>) -> tensor<1024x8xf32>
+    %167 = stablehlo.pad %151, %cst_18, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<16x8xf32>, tensor<f32>) -> tensor<32x8xf32>
+    %168 = stablehlo.add %166, %167 : tensor<32x8xf32>
+    %169 = stablehlo.slice %165 [0:31, 0:8] : (tensor<32x8xf32>) -> tensor<31x8xf32>
+    %170 = stablehlo.slice %168 [0:31, 0:8] : (tensor<32x8xf32>) -> tensor<31x8xf32>
+    %171 = stablehlo.slice %39 [2:64:2, 0:8] : (tensor<64x8xf32>) -> tensor<31x8xf32>
+    %172 = stablehlo.slice %41 [2:64:2, 0:8] : (tensor<64x8xf32>) -> tensor<31x8xf32>
+    %173 = stablehlo.multiply %169, %171 : tensor<31x8xf32>
+    %174 = stablehlo.multiply %171, %170 : tensor<31x8xf32>
+    %175 = stablehlo.add %174, %172 : tensor<31x8xf32>
+    %176 = stablehlo.slice %39 [0:1, 0:8] : (tensor<64x8xf32>) -> tensor<1x8xf32>
+    %177 = stablehlo.concatenate %176, %173, dim = 0 : (tensor<1x8xf32>, tensor<31x8xf32>) -> tensor<32x8xf32>
+    %178 = stablehlo.slice %41 [0:1, 0:8] : (tensor<64x8xf32>) -> tensor<1x8xf32>
+    %179 = stablehlo.concatenate %178, %175, dim = 0 : (tensor<1x8xf32>, tensor<31x8xf32>) -> tensor<32x8xf32>
     %cst_19 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %189 = stablehlo.pad %188, %cst_19, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<1024x8xf32>, tensor<f32>) -> tensor<2048x8xf32>
+    %180 = stablehlo.pad %177, %cst_19, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<32x8xf32>, tensor<f32>) -> tensor<64x8xf32>
     %cst_20 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %190 = stablehlo.pad %181, %cst_20, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<1024x8xf32>, tensor<f32>) -> tensor<2048x8xf32>
-    %191 = stablehlo.add %189, %190 : tensor<2048x8xf32>
-    %192 = stablehlo.slice %191 [0:2047, 0:8] : (tensor<2048x8xf32>) -> tensor<2047x8xf32>
-    %193 = stablehlo.slice %arg0 [2:4096:2, 0:8] : (tensor<4096x8xf32>) -> tensor<2047x8xf32>
-    %194 = stablehlo.slice %arg1 [2:4096:2, 0:8] : (tensor<4096x8xf32>) -> tensor<2047x8xf32>
-    %195 = stablehlo.multiply %193, %192 : tensor<2047x8xf32>
-    %196 = stablehlo.add %195, %194 : tensor<2047x8xf32>
-    %197 = stablehlo.slice %arg1 [0:1, 0:8] : (tensor<4096x8xf32>) -> tensor<1x8xf32>
-    %198 = stablehlo.concatenate %197, %196, dim = 0 : (tensor<1x8xf32>, tensor<2047x8xf32>) -> tensor<2048x8xf32>
+    %181 = stablehlo.pad %165, %cst_20, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<32x8xf32>, tensor<f32>) -> tensor<64x8xf32>
+    %182 = stablehlo.add %180, %181 : tensor<64x8xf32>
     %cst_21 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %199 = stablehlo.pad %198, %cst_21, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<2048x8xf32>, tensor<f32>) -> tensor<4096x8xf32>
+    %183 = stablehlo.pad %179, %cst_21, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<32x8xf32>, tensor<f32>) -> tensor<64x8xf32>
     %cst_22 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %200 = stablehlo.pad %191, %cst_22, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<2048x8xf32>, tensor<f32>) -> tensor<4096x8xf32>
-    %201 = stablehlo.add %199, %200 : tensor<4096x8xf32>
-    return %201 : tensor<4096x8xf32>
+    %184 = stablehlo.pad %168, %cst_22, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<32x8xf32>, tensor<f32>) -> tensor<64x8xf32>
+    %185 = stablehlo.add %183, %184 : tensor<64x8xf32>
+    %186 = stablehlo.slice %182 [0:63, 0:8] : (tensor<64x8xf32>) -> tensor<63x8xf32>
+    %187 = stablehlo.slice %185 [0:63, 0:8] : (tensor<64x8xf32>) -> tensor<63x8xf32>
+    %188 = stablehlo.slice %32 [2:128:2, 0:8] : (tensor<128x8xf32>) -> tensor<63x8xf32>
+    %189 = stablehlo.slice %34 [2:128:2, 0:8] : (tensor<128x8xf32>) -> tensor<63x8xf32>
+    %190 = stablehlo.multiply %186, %188 : tensor<63x8xf32>
+    %191 = stablehlo.multiply %188, %187 : tensor<63x8xf32>
+    %192 = stablehlo.add %191, %189 : tensor<63x8xf32>
+    %193 = stablehlo.slice %32 [0:1, 0:8] : (tensor<128x8xf32>) -> tensor<1x8xf32>
+    %194 = stablehlo.concatenate %193, %190, dim = 0 : (tensor<1x8xf32>, tensor<63x8xf32>) -> tensor<64x8xf32>
+    %195 = stablehlo.slice %34 [0:1, 0:8] : (tensor<128x8xf32>) -> tensor<1x8xf32>
+    %196 = stablehlo.concatenate %195, %192, dim = 0 : (tensor<1x8xf32>, tensor<63x8xf32>) -> tensor<64x8xf32>
+    %cst_23 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %197 = stablehlo.pad %194, %cst_23, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<64x8xf32>, tensor<f32>) -> tensor<128x8xf32>
+    %cst_24 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %198 = stablehlo.pad %182, %cst_24, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<64x8xf32>, tensor<f32>) -> tensor<128x8xf32>
+    %199 = stablehlo.add %197, %198 : tensor<128x8xf32>
+    %cst_25 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %200 = stablehlo.pad %196, %cst_25, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<64x8xf32>, tensor<f32>) -> tensor<128x8xf32>
+    %cst_26 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %201 = stablehlo.pad %185, %cst_26, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<64x8xf32>, tensor<f32>) -> tensor<128x8xf32>
+    %202 = stablehlo.add %200, %201 : tensor<128x8xf32>
+    %203 = stablehlo.slice %199 [0:127, 0:8] : (tensor<128x8xf32>) -> tensor<127x8xf32>
+    %204 = stablehlo.slice %202 [0:127, 0:8] : (tensor<128x8xf32>) -> tensor<127x8xf32>
+    %205 = stablehlo.slice %25 [2:256:2, 0:8] : (tensor<256x8xf32>) -> tensor<127x8xf32>
+    %206 = stablehlo.slice %27 [2:256:2, 0:8] : (tensor<256x8xf32>) -> tensor<127x8xf32>
+    %207 = stablehlo.multiply %203, %205 : tensor<127x8xf32>
+    %208 = stablehlo.multiply %205, %204 : tensor<127x8xf32>
+    %209 = stablehlo.add %208, %206 : tensor<127x8xf32>
+    %210 = stablehlo.slice %25 [0:1, 0:8] : (tensor<256x8xf32>) -> tensor<1x8xf32>
+    %211 = stablehlo.concatenate %210, %207, dim = 0 : (tensor<1x8xf32>, tensor<127x8xf32>) -> tensor<128x8xf32>
+    %212 = stablehlo.slice %27 [0:1, 0:8] : (tensor<256x8xf32>) -> tensor<1x8xf32>
+    %213 = stablehlo.concatenate %212, %209, dim = 0 : (tensor<1x8xf32>, tensor<127x8xf32>) -> tensor<128x8xf32>
+    %cst_27 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %214 = stablehlo.pad %211, %cst_27, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<128x8xf32>, tensor<f32>) -> tensor<256x8xf32>
+    %cst_28 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %215 = stablehlo.pad %199, %cst_28, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<128x8xf32>, tensor<f32>) -> tensor<256x8xf32>
+    %216 = stablehlo.add %214, %215 : tensor<256x8xf32>
+    %cst_29 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %217 = stablehlo.pad %213, %cst_29, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<128x8xf32>, tensor<f32>) -> tensor<256x8xf32>
+    %cst_30 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %218 = stablehlo.pad %202, %cst_30, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<128x8xf32>, tensor<f32>) -> tensor<256x8xf32>
+    %219 = stablehlo.add %217, %218 : tensor<256x8xf32>
+    %220 = stablehlo.slice %216 [0:255, 0:8] : (tensor<256x8xf32>) -> tensor<255x8xf32>
+    %221 = stablehlo.slice %219 [0:255, 0:8] : (tensor<256x8xf32>) -> tensor<255x8xf32>
+    %222 = stablehlo.slice %18 [2:512:2, 0:8] : (tensor<512x8xf32>) -> tensor<255x8xf32>
+    %223 = stablehlo.slice %20 [2:512:2, 0:8] : (tensor<512x8xf32>) -> tensor<255x8xf32>
+    %224 = stablehlo.multiply %220, %222 : tensor<255x8xf32>
+    %225 = stablehlo.multiply %222, %221 : tensor<255x8xf32>
+    %226 = stablehlo.add %225, %223 : tensor<255x8xf32>
+    %227 = stablehlo.slice %18 [0:1, 0:8] : (tensor<512x8xf32>) -> tensor<1x8xf32>
+    %228 = stablehlo.concatenate %227, %224, dim = 0 : (tensor<1x8xf32>, tensor<255x8xf32>) -> tensor<256x8xf32>
+    %229 = stablehlo.slice %20 [0:1, 0:8] : (tensor<512x8xf32>) -> tensor<1x8xf32>
+    %230 = stablehlo.concatenate %229, %226, dim = 0 : (tensor<1x8xf32>, tensor<255x8xf32>) -> tensor<256x8xf32>
+    %cst_31 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %231 = stablehlo.pad %228, %cst_31, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<256x8xf32>, tensor<f32>) -> tensor<512x8xf32>
+    %cst_32 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %232 = stablehlo.pad %216, %cst_32, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<256x8xf32>, tensor<f32>) -> tensor<512x8xf32>
+    %233 = stablehlo.add %231, %232 : tensor<512x8xf32>
+    %cst_33 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %234 = stablehlo.pad %230, %cst_33, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<256x8xf32>, tensor<f32>) -> tensor<512x8xf32>
+    %cst_34 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %235 = stablehlo.pad %219, %cst_34, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<256x8xf32>, tensor<f32>) -> tensor<512x8xf32>
+    %236 = stablehlo.add %234, %235 : tensor<512x8xf32>
+    %237 = stablehlo.slice %233 [0:511, 0:8] : (tensor<512x8xf32>) -> tensor<511x8xf32>
+    %238 = stablehlo.slice %236 [0:511, 0:8] : (tensor<512x8xf32>) -> tensor<511x8xf32>
+    %239 = stablehlo.slice %11 [2:1024:2, 0:8] : (tensor<1024x8xf32>) -> tensor<511x8xf32>
+    %240 = stablehlo.slice %13 [2:1024:2, 0:8] : (tensor<1024x8xf32>) -> tensor<511x8xf32>
+    %241 = stablehlo.multiply %237, %239 : tensor<511x8xf32>
+    %242 = stablehlo.multiply %239, %238 : tensor<511x8xf32>
+    %243 = stablehlo.add %242, %240 : tensor<511x8xf32>
+    %244 = stablehlo.slice %11 [0:1, 0:8] : (tensor<1024x8xf32>) -> tensor<1x8xf32>
+    %245 = stablehlo.concatenate %244, %241, dim = 0 : (tensor<1x8xf32>, tensor<511x8xf32>) -> tensor<512x8xf32>
+    %246 = stablehlo.slice %13 [0:1, 0:8] : (tensor<1024x8xf32>) -> tensor<1x8xf32>
+    %247 = stablehlo.concatenate %246, %243, dim = 0 : (tensor<1x8xf32>, tensor<511x8xf32>) -> tensor<512x8xf32>
+    %cst_35 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %248 = stablehlo.pad %245, %cst_35, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<512x8xf32>, tensor<f32>) -> tensor<1024x8xf32>
+    %cst_36 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %249 = stablehlo.pad %233, %cst_36, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<512x8xf32>, tensor<f32>) -> tensor<1024x8xf32>
+    %250 = stablehlo.add %248, %249 : tensor<1024x8xf32>
+    %cst_37 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %251 = stablehlo.pad %247, %cst_37, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<512x8xf32>, tensor<f32>) -> tensor<1024x8xf32>
+    %cst_38 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %252 = stablehlo.pad %236, %cst_38, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<512x8xf32>, tensor<f32>) -> tensor<1024x8xf32>
+    %253 = stablehlo.add %251, %252 : tensor<1024x8xf32>
+    %254 = stablehlo.slice %250 [0:1023, 0:8] : (tensor<1024x8xf32>) -> tensor<1023x8xf32>
+    %255 = stablehlo.slice %253 [0:1023, 0:8] : (tensor<1024x8xf32>) -> tensor<1023x8xf32>
+    %256 = stablehlo.slice %4 [2:2048:2, 0:8] : (tensor<2048x8xf32>) -> tensor<1023x8xf32>
+    %257 = stablehlo.slice %6 [2:2048:2, 0:8] : (tensor<2048x8xf32>) -> tensor<1023x8xf32>
+    %258 = stablehlo.multiply %254, %256 : tensor<1023x8xf32>
+    %259 = stablehlo.multiply %256, %255 : tensor<1023x8xf32>
+    %260 = stablehlo.add %259, %257 : tensor<1023x8xf32>
+    %261 = stablehlo.slice %4 [0:1, 0:8] : (tensor<2048x8xf32>) -> tensor<1x8xf32>
+    %262 = stablehlo.concatenate %261, %258, dim = 0 : (tensor<1x8xf32>, tensor<1023x8xf32>) -> tensor<1024x8xf32>
+    %263 = stablehlo.slice %6 [0:1, 0:8] : (tensor<2048x8xf32>) -> tensor<1x8xf32>
+    %264 = stablehlo.concatenate %263, %260, dim = 0 : (tensor<1x8xf32>, tensor<1023x8xf32>) -> tensor<1024x8xf32>
+    %cst_39 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %265 = stablehlo.pad %262, %cst_39, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<1024x8xf32>, tensor<f32>) -> tensor<2048x8xf32>
+    %cst_40 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %266 = stablehlo.pad %250, %cst_40, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<1024x8xf32>, tensor<f32>) -> tensor<2048x8xf32>
+    %267 = stablehlo.add %265, %266 : tensor<2048x8xf32>
+    %cst_41 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %268 = stablehlo.pad %264, %cst_41, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<1024x8xf32>, tensor<f32>) -> tensor<2048x8xf32>
+    %cst_42 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %269 = stablehlo.pad %253, %cst_42, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<1024x8xf32>, tensor<f32>) -> tensor<2048x8xf32>
+    %270 = stablehlo.add %268, %269 : tensor<2048x8xf32>
+    %271 = stablehlo.slice %267 [0:2047, 0:8] : (tensor<2048x8xf32>) -> tensor<2047x8xf32>
+    %272 = stablehlo.slice %270 [0:2047, 0:8] : (tensor<2048x8xf32>) -> tensor<2047x8xf32>
+    %273 = stablehlo.slice %arg0 [2:4096:2, 0:8] : (tensor<4096x8xf32>) -> tensor<2047x8xf32>
+    %274 = stablehlo.slice %arg1 [2:4096:2, 0:8] : (tensor<4096x8xf32>) -> tensor<2047x8xf32>
+    %275 = stablehlo.multiply %271, %273 : tensor<2047x8xf32>
+    %276 = stablehlo.multiply %273, %272 : tensor<2047x8xf32>
+    %277 = stablehlo.add %276, %274 : tensor<2047x8xf32>
+    %278 = stablehlo.slice %arg0 [0:1, 0:8] : (tensor<4096x8xf32>) -> tensor<1x8xf32>
+    %279 = stablehlo.concatenate %278, %275, dim = 0 : (tensor<1x8xf32>, tensor<2047x8xf32>) -> tensor<2048x8xf32>
+    %280 = stablehlo.slice %arg1 [0:1, 0:8] : (tensor<4096x8xf32>) -> tensor<1x8xf32>
+    %281 = stablehlo.concatenate %280, %277, dim = 0 : (tensor<1x8xf32>, tensor<2047x8xf32>) -> tensor<2048x8xf32>
+    %cst_43 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %282 = stablehlo.pad %279, %cst_43, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<2048x8xf32>, tensor<f32>) -> tensor<4096x8xf32>
+    %cst_44 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %283 = stablehlo.pad %267, %cst_44, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<2048x8xf32>, tensor<f32>) -> tensor<4096x8xf32>
+    %284 = stablehlo.add %282, %283 : tensor<4096x8xf32>
+    %cst_45 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %285 = stablehlo.pad %281, %cst_45, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<2048x8xf32>, tensor<f32>) -> tensor<4096x8xf32>
+    %cst_46 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %286 = stablehlo.pad %270, %cst_46, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<2048x8xf32>, tensor<f32>) -> tensor<4096x8xf32>
+    %287 = stablehlo.add %285, %286 : tensor<4096x8xf32>
+    return %287 : tensor<4096x8xf32>
   }
 }
 // workload linear_recurrence_4096x8.g grad 1,2 normal uniform normal
@@ -9624,159 +9741,269 @@ module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas
     %74 = stablehlo.multiply %70, %72 : tensor<2x8xf32>
     %75 = stablehlo.multiply %72, %71 : tensor<2x8xf32>
     %76 = stablehlo.add %75, %73 : tensor<2x8xf32>
-    %77 = stablehlo.slice %76 [0:1:2, 0:8] : (tensor<2x8xf32>) -> tensor<1x8xf32>
-    %78 = stablehlo.slice %74 [1:2:2, 0:8] : (tensor<2x8xf32>) -> tensor<1x8xf32>
-    %79 = stablehlo.slice %76 [1:2:2, 0:8] : (tensor<2x8xf32>) -> tensor<1x8xf32>
-    %80 = stablehlo.multiply %78, %77 : tensor<1x8xf32>
-    %81 = stablehlo.add %80, %79 : tensor<1x8xf32>
-    %82 = stablehlo.slice %81 [0:0, 0:8] : (tensor<1x8xf32>) -> tensor<0x8xf32>
-    %83 = stablehlo.slice %74 [2:2:2, 0:8] : (tensor<2x8xf32>) -> tensor<0x8xf32>
-    %84 = stablehlo.slice %76 [2:2:2, 0:8] : (tensor<2x8xf32>) -> tensor<0x8xf32>
-    %85 = stablehlo.multiply %83, %82 : tensor<0x8xf32>
-    %86 = stablehlo.add %85, %84 : tensor<0x8xf32>
-    %87 = stablehlo.slice %76 [0:1, 0:8] : (tensor<2x8xf32>) -> tensor<1x8xf32>
-    %88 = stablehlo.concatenate %87, %86, dim = 0 : (tensor<1x8xf32>, tensor<0x8xf32>) -> tensor<1x8xf32>
+    %77 = stablehlo.slice %74 [0:1:2, 0:8] : (tensor<2x8xf32>) -> tensor<1x8xf32>
+    %78 = stablehlo.slice %76 [0:1:2, 0:8] : (tensor<2x8xf32>) -> tensor<1x8xf32>
+    %79 = stablehlo.slice %74 [1:2:2, 0:8] : (tensor<2x8xf32>) -> tensor<1x8xf32>
+    %80 = stablehlo.slice %76 [1:2:2, 0:8] : (tensor<2x8xf32>) -> tensor<1x8xf32>
+    %81 = stablehlo.multiply %77, %79 : tensor<1x8xf32>
+    %82 = stablehlo.multiply %79, %78 : tensor<1x8xf32>
+    %83 = stablehlo.add %82, %80 : tensor<1x8xf32>
+    %84 = stablehlo.slice %81 [0:0, 0:8] : (tensor<1x8xf32>) -> tensor<0x8xf32>
+    %85 = stablehlo.slice %83 [0:0, 0:8] : (tensor<1x8xf32>) -> tensor<0x8xf32>
+    %86 = stablehlo.slice %74 [2:2:2, 0:8] : (tensor<2x8xf32>) -> tensor<0x8xf32>
+    %87 = stablehlo.slice %76 [2:2:2, 0:8] : (tensor<2x8xf32>) -> tensor<0x8xf32>
+    %88 = stablehlo.multiply %84, %86 : tensor<0x8xf32>
+    %89 = stablehlo.multiply %86, %85 : tensor<0x8xf32>
+    %90 = stablehlo.add %89, %87 : tensor<0x8xf32>
+    %91 = stablehlo.slice %74 [0:1, 0:8] : (tensor<2x8xf32>) -> tensor<1x8xf32>
+    %92 = stablehlo.concatenate %91, %88, dim = 0 : (tensor<1x8xf32>, tensor<0x8xf32>) -> tensor<1x8xf32>
+    %93 = stablehlo.slice %76 [0:1, 0:8] : (tensor<2x8xf32>) -> tensor<1x8xf32>
+    %94 = stablehlo.concatenate %93, %90, dim = 0 : (tensor<1x8xf32>, tensor<0x8xf32>) -> tensor<1x8xf32>
     %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %89 = stablehlo.pad %88, %cst, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<1x8xf32>, tensor<f32>) -> tensor<2x8xf32>
+    %95 = stablehlo.pad %92, %cst, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<1x8xf32>, tensor<f32>) -> tensor<2x8xf32>
     %cst_0 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %90 = stablehlo.pad %81, %cst_0, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<1x8xf32>, tensor<f32>) -> tensor<2x8xf32>
-    %91 = stablehlo.add %89, %90 : tensor<2x8xf32>
-    %92 = stablehlo.slice %91 [0:1, 0:8] : (tensor<2x8xf32>) -> tensor<1x8xf32>
-    %93 = stablehlo.slice %67 [2:4:2, 0:8] : (tensor<4x8xf32>) -> tensor<1x8xf32>
-    %94 = stablehlo.slice %69 [2:4:2, 0:8] : (tensor<4x8xf32>) -> tensor<1x8xf32>
-    %95 = stablehlo.multiply %93, %92 : tensor<1x8xf32>
-    %96 = stablehlo.add %95, %94 : tensor<1x8xf32>
-    %97 = stablehlo.slice %69 [0:1, 0:8] : (tensor<4x8xf32>) -> tensor<1x8xf32>
-    %98 = stablehlo.concatenate %97, %96, dim = 0 : (tensor<1x8xf32>, tensor<1x8xf32>) -> tensor<2x8xf32>
+    %96 = stablehlo.pad %81, %cst_0, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<1x8xf32>, tensor<f32>) -> tensor<2x8xf32>
+    %97 = stablehlo.add %95, %96 : tensor<2x8xf32>
     %cst_1 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %99 = stablehlo.pad %98, %cst_1, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<2x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+    %98 = stablehlo.pad %94, %cst_1, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<1x8xf32>, tensor<f32>) -> tensor<2x8xf32>
     %cst_2 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %100 = stablehlo.pad %91, %cst_2, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<2x8xf32>, tensor<f32>) -> tensor<4x8xf32>
-    %101 = stablehlo.add %99, %100 : tensor<4x8xf32>
-    %102 = stablehlo.slice %101 [0:3, 0:8] : (tensor<4x8xf32>) -> tensor<3x8xf32>
-    %103 = stablehlo.slice %60 [2:8:2, 0:8] : (tensor<8x8xf32>) -> tensor<3x8xf32>
-    %104 = stablehlo.slice %62 [2:8:2, 0:8] : (tensor<8x8xf32>) -> tensor<3x8xf32>
-    %105 = stablehlo.multiply %103, %102 : tensor<3x8xf32>
-    %106 = stablehlo.add %105, %104 : tensor<3x8xf32>
-    %107 = stablehlo.slice %62 [0:1, 0:8] : (tensor<8x8xf32>) -> tensor<1x8xf32>
-    %108 = stablehlo.concatenate %107, %106, dim = 0 : (tensor<1x8xf32>, tensor<3x8xf32>) -> tensor<4x8xf32>
+    %99 = stablehlo.pad %83, %cst_2, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<1x8xf32>, tensor<f32>) -> tensor<2x8xf32>
+    %100 = stablehlo.add %98, %99 : tensor<2x8xf32>
+    %101 = stablehlo.slice %97 [0:1, 0:8] : (tensor<2x8xf32>) -> tensor<1x8xf32>
+    %102 = stablehlo.slice %100 [0:1, 0:8] : (tensor<2x8xf32>) -> tensor<1x8xf32>
+    %103 = stablehlo.slice %67 [2:4:2, 0:8] : (tensor<4x8xf32>) -> tensor<1x8xf32>
+    %104 = stablehlo.slice %69 [2:4:2, 0:8] : (tensor<4x8xf32>) -> tensor<1x8xf32>
+    %105 = stablehlo.multiply %101, %103 : tensor<1x8xf32>
+    %106 = stablehlo.multiply %103, %102 : tensor<1x8xf32>
+    %107 = stablehlo.add %106, %104 : tensor<1x8xf32>
+    %108 = stablehlo.slice %67 [0:1, 0:8] : (tensor<4x8xf32>) -> tensor<1x8xf32>
+    %109 = stablehlo.concatenate %108, %105, dim = 0 : (tensor<1x8xf32>, tensor<1x8xf32>) -> tensor<2x8xf32>
+    %110 = stablehlo.slice %69 [0:1, 0:8] : (tensor<4x8xf32>) -> tensor<1x8xf32>
+    %111 = stablehlo.concatenate %110, %107, dim = 0 : (tensor<1x8xf32>, tensor<1x8xf32>) -> tensor<2x8xf32>
     %cst_3 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %109 = stablehlo.pad %108, %cst_3, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<4x8xf32>, tensor<f32>) -> tensor<8x8xf32>
+    %112 = stablehlo.pad %109, %cst_3, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<2x8xf32>, tensor<f32>) -> tensor<4x8xf32>
     %cst_4 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %110 = stablehlo.pad %101, %cst_4, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<4x8xf32>, tensor<f32>) -> tensor<8x8xf32>
-    %111 = stablehlo.add %109, %110 : tensor<8x8xf32>
-    %112 = stablehlo.slice %111 [0:7, 0:8] : (tensor<8x8xf32>) -> tensor<7x8xf32>
-    %113 = stablehlo.slice %53 [2:16:2, 0:8] : (tensor<16x8xf32>) -> tensor<7x8xf32>
-    %114 = stablehlo.slice %55 [2:16:2, 0:8] : (tensor<16x8xf32>) -> tensor<7x8xf32>
-    %115 = stablehlo.multiply %113, %112 : tensor<7x8xf32>
-    %116 = stablehlo.add %115, %114 : tensor<7x8xf32>
-    %117 = stablehlo.slice %55 [0:1, 0:8] : (tensor<16x8xf32>) -> tensor<1x8xf32>
-    %118 = stablehlo.concatenate %117, %116, dim = 0 : (tensor<1x8xf32>, tensor<7x8xf32>) -> tensor<8x8xf32>
+    %113 = stablehlo.pad %97, %cst_4, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<2x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+    %114 = stablehlo.add %112, %113 : tensor<4x8xf32>
     %cst_5 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %119 = stablehlo.pad %118, %cst_5, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<8x8xf32>, tensor<f32>) -> tensor<16x8xf32>
+    %115 = stablehlo.pad %111, %cst_5, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<2x8xf32>, tensor<f32>) -> tensor<4x8xf32>
     %cst_6 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %120 = stablehlo.pad %111, %cst_6, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<8x8xf32>, tensor<f32>) -> tensor<16x8xf32>
-    %121 = stablehlo.add %119, %120 : tensor<16x8xf32>
-    %122 = stablehlo.slice %121 [0:15, 0:8] : (tensor<16x8xf32>) -> tensor<15x8xf32>
-    %123 = stablehlo.slice %46 [2:32:2, 0:8] : (tensor<32x8xf32>) -> tensor<15x8xf32>
-    %124 = stablehlo.slice %48 [2:32:2, 0:8] : (tensor<32x8xf32>) -> tensor<15x8xf32>
-    %125 = stablehlo.multiply %123, %122 : tensor<15x8xf32>
-    %126 = stablehlo.add %125, %124 : tensor<15x8xf32>
-    %127 = stablehlo.slice %48 [0:1, 0:8] : (tensor<32x8xf32>) -> tensor<1x8xf32>
-    %128 = stablehlo.concatenate %127, %126, dim = 0 : (tensor<1x8xf32>, tensor<15x8xf32>) -> tensor<16x8xf32>
+    %116 = stablehlo.pad %100, %cst_6, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<2x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+    %117 = stablehlo.add %115, %116 : tensor<4x8xf32>
+    %118 = stablehlo.slice %114 [0:3, 0:8] : (tensor<4x8xf32>) -> tensor<3x8xf32>
+    %119 = stablehlo.slice %117 [0:3, 0:8] : (tensor<4x8xf32>) -> tensor<3x8xf32>
+    %120 = stablehlo.slice %60 [2:8:2, 0:8] : (tensor<8x8xf32>) -> tensor<3x8xf32>
+    %121 = stablehlo.slice %62 [2:8:2, 0:8] : (tensor<8x8xf32>) -> tensor<3x8xf32>
+    %122 = stablehlo.multiply %118, %120 : tensor<3x8xf32>
+    %123 = stablehlo.multiply %120, %119 : tensor<3x8xf32>
+    %124 = stablehlo.add %123, %121 : tensor<3x8xf32>
+    %125 = stablehlo.slice %60 [0:1, 0:8] : (tensor<8x8xf32>) -> tensor<1x8xf32>
+    %126 = stablehlo.concatenate %125, %122, dim = 0 : (tensor<1x8xf32>, tensor<3x8xf32>) -> tensor<4x8xf32>
+    %127 = stablehlo.slice %62 [0:1, 0:8] : (tensor<8x8xf32>) -> tensor<1x8xf32>
+    %128 = stablehlo.concatenate %127, %124, dim = 0 : (tensor<1x8xf32>, tensor<3x8xf32>) -> tensor<4x8xf32>
     %cst_7 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %129 = stablehlo.pad %128, %cst_7, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<16x8xf32>, tensor<f32>) -> tensor<32x8xf32>
+    %129 = stablehlo.pad %126, %cst_7, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<4x8xf32>, tensor<f32>) -> tensor<8x8xf32>
     %cst_8 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %130 = stablehlo.pad %121, %cst_8, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<16x8xf32>, tensor<f32>) -> tensor<32x8xf32>
-    %131 = stablehlo.add %129, %130 : tensor<32x8xf32>
-    %132 = stablehlo.slice %131 [0:31, 0:8] : (tensor<32x8xf32>) -> tensor<31x8xf32>
-    %133 = stablehlo.slice %39 [2:64:2, 0:8] : (tensor<64x8xf32>) -> tensor<31x8xf32>
-    %134 = stablehlo.slice %41 [2:64:2, 0:8] : (tensor<64x8xf32>) -> tensor<31x8xf32>
-    %135 = stablehlo.multiply %133, %132 : tensor<31x8xf32>
-    %136 = stablehlo.add %135, %134 : tensor<31x8xf32>
-    %137 = stablehlo.slice %41 [0:1, 0:8] : (tensor<64x8xf32>) -> tensor<1x8xf32>
-    %138 = stablehlo.concatenate %137, %136, dim = 0 : (tensor<1x8xf32>, tensor<31x8xf32>) -> tensor<32x8xf32>
+    %130 = stablehlo.pad %114, %cst_8, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<4x8xf32>, tensor<f32>) -> tensor<8x8xf32>
+    %131 = stablehlo.add %129, %130 : tensor<8x8xf32>
     %cst_9 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %139 = stablehlo.pad %138, %cst_9, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<32x8xf32>, tensor<f32>) -> tensor<64x8xf32>
+    %132 = stablehlo.pad %128, %cst_9, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<4x8xf32>, tensor<f32>) -> tensor<8x8xf32>
     %cst_10 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %140 = stablehlo.pad %131, %cst_10, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<32x8xf32>, tensor<f32>) -> tensor<64x8xf32>
-    %141 = stablehlo.add %139, %140 : tensor<64x8xf32>
-    %142 = stablehlo.slice %141 [0:63, 0:8] : (tensor<64x8xf32>) -> tensor<63x8xf32>
-    %143 = stablehlo.slice %32 [2:128:2, 0:8] : (tensor<128x8xf32>) -> tensor<63x8xf32>
-    %144 = stablehlo.slice %34 [2:128:2, 0:8] : (tensor<128x8xf32>) -> tensor<63x8xf32>
-    %145 = stablehlo.multiply %143, %142 : tensor<63x8xf32>
-    %146 = stablehlo.add %145, %144 : tensor<63x8xf32>
-    %147 = stablehlo.slice %34 [0:1, 0:8] : (tensor<128x8xf32>) -> tensor<1x8xf32>
-    %148 = stablehlo.concatenate %147, %146, dim = 0 : (tensor<1x8xf32>, tensor<63x8xf32>) -> tensor<64x8xf32>
+    %133 = stablehlo.pad %117, %cst_10, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<4x8xf32>, tensor<f32>) -> tensor<8x8xf32>
+    %134 = stablehlo.add %132, %133 : tensor<8x8xf32>
+    %135 = stablehlo.slice %131 [0:7, 0:8] : (tensor<8x8xf32>) -> tensor<7x8xf32>
+    %136 = stablehlo.slice %134 [0:7, 0:8] : (tensor<8x8xf32>) -> tensor<7x8xf32>
+    %137 = stablehlo.slice %53 [2:16:2, 0:8] : (tensor<16x8xf32>) -> tensor<7x8xf32>
+    %138 = stablehlo.slice %55 [2:16:2, 0:8] : (tensor<16x8xf32>) -> tensor<7x8xf32>
+    %139 = stablehlo.multiply %135, %137 : tensor<7x8xf32>
+    %140 = stablehlo.multiply %137, %136 : tensor<7x8xf32>
+    %141 = stablehlo.add %140, %138 : tensor<7x8xf32>
+    %142 = stablehlo.slice %53 [0:1, 0:8] : (tensor<16x8xf32>) -> tensor<1x8xf32>
+    %143 = stablehlo.concatenate %142, %139, dim = 0 : (tensor<1x8xf32>, tensor<7x8xf32>) -> tensor<8x8xf32>
+    %144 = stablehlo.slice %55 [0:1, 0:8] : (tensor<16x8xf32>) -> tensor<1x8xf32>
+    %145 = stablehlo.concatenate %144, %141, dim = 0 : (tensor<1x8xf32>, tensor<7x8xf32>) -> tensor<8x8xf32>
     %cst_11 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %149 = stablehlo.pad %148, %cst_11, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<64x8xf32>, tensor<f32>) -> tensor<128x8xf32>
+    %146 = stablehlo.pad %143, %cst_11, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<8x8xf32>, tensor<f32>) -> tensor<16x8xf32>
     %cst_12 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %150 = stablehlo.pad %141, %cst_12, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<64x8xf32>, tensor<f32>) -> tensor<128x8xf32>
-    %151 = stablehlo.add %149, %150 : tensor<128x8xf32>
-    %152 = stablehlo.slice %151 [0:127, 0:8] : (tensor<128x8xf32>) -> tensor<127x8xf32>
-    %153 = stablehlo.slice %25 [2:256:2, 0:8] : (tensor<256x8xf32>) -> tensor<127x8xf32>
-    %154 = stablehlo.slice %27 [2:256:2, 0:8] : (tensor<256x8xf32>) -> tensor<127x8xf32>
-    %155 = stablehlo.multiply %153, %152 : tensor<127x8xf32>
-    %156 = stablehlo.add %155, %154 : tensor<127x8xf32>
-    %157 = stablehlo.slice %27 [0:1, 0:8] : (tensor<256x8xf32>) -> tensor<1x8xf32>
-    %158 = stablehlo.concatenate %157, %156, dim = 0 : (tensor<1x8xf32>, tensor<127x8xf32>) -> tensor<128x8xf32>
+    %147 = stablehlo.pad %131, %cst_12, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<8x8xf32>, tensor<f32>) -> tensor<16x8xf32>
+    %148 = stablehlo.add %146, %147 : tensor<16x8xf32>
     %cst_13 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %159 = stablehlo.pad %158, %cst_13, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<128x8xf32>, tensor<f32>) -> tensor<256x8xf32>
+    %149 = stablehlo.pad %145, %cst_13, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<8x8xf32>, tensor<f32>) -> tensor<16x8xf32>
     %cst_14 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %160 = stablehlo.pad %151, %cst_14, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<128x8xf32>, tensor<f32>) -> tensor<256x8xf32>
-    %161 = stablehlo.add %159, %160 : tensor<256x8xf32>
-    %162 = stablehlo.slice %161 [0:255, 0:8] : (tensor<256x8xf32>) -> tensor<255x8xf32>
-    %163 = stablehlo.slice %18 [2:512:2, 0:8] : (tensor<512x8xf32>) -> tensor<255x8xf32>
-    %164 = stablehlo.slice %20 [2:512:2, 0:8] : (tensor<512x8xf32>) -> tensor<255x8xf32>
-    %165 = stablehlo.multiply %163, %162 : tensor<255x8xf32>
-    %166 = stablehlo.add %165, %164 : tensor<255x8xf32>
-    %167 = stablehlo.slice %20 [0:1, 0:8] : (tensor<512x8xf32>) -> tensor<1x8xf32>
-    %168 = stablehlo.concatenate %167, %166, dim = 0 : (tensor<1x8xf32>, tensor<255x8xf32>) -> tensor<256x8xf32>
+    %150 = stablehlo.pad %134, %cst_14, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<8x8xf32>, tensor<f32>) -> tensor<16x8xf32>
+    %151 = stablehlo.add %149, %150 : tensor<16x8xf32>
+    %152 = stablehlo.slice %148 [0:15, 0:8] : (tensor<16x8xf32>) -> tensor<15x8xf32>
+    %153 = stablehlo.slice %151 [0:15, 0:8] : (tensor<16x8xf32>) -> tensor<15x8xf32>
+    %154 = stablehlo.slice %46 [2:32:2, 0:8] : (tensor<32x8xf32>) -> tensor<15x8xf32>
+    %155 = stablehlo.slice %48 [2:32:2, 0:8] : (tensor<32x8xf32>) -> tensor<15x8xf32>
+    %156 = stablehlo.multiply %152, %154 : tensor<15x8xf32>
+    %157 = stablehlo.multiply %154, %153 : tensor<15x8xf32>
+    %158 = stablehlo.add %157, %155 : tensor<15x8xf32>
+    %159 = stablehlo.slice %46 [0:1, 0:8] : (tensor<32x8xf32>) -> tensor<1x8xf32>
+    %160 = stablehlo.concatenate %159, %156, dim = 0 : (tensor<1x8xf32>, tensor<15x8xf32>) -> tensor<16x8xf32>
+    %161 = stablehlo.slice %48 [0:1, 0:8] : (tensor<32x8xf32>) -> tensor<1x8xf32>
+    %162 = stablehlo.concatenate %161, %158, dim = 0 : (tensor<1x8xf32>, tensor<15x8xf32>) -> tensor<16x8xf32>
     %cst_15 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %169 = stablehlo.pad %168, %cst_15, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<256x8xf32>, tensor<f32>) -> tensor<512x8xf32>
+    %163 = stablehlo.pad %160, %cst_15, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<16x8xf32>, tensor<f32>) -> tensor<32x8xf32>
     %cst_16 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %170 = stablehlo.pad %161, %cst_16, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<256x8xf32>, tensor<f32>) -> tensor<512x8xf32>
-    %171 = stablehlo.add %169, %170 : tensor<512x8xf32>
-    %172 = stablehlo.slice %171 [0:511, 0:8] : (tensor<512x8xf32>) -> tensor<511x8xf32>
-    %173 = stablehlo.slice %11 [2:1024:2, 0:8] : (tensor<1024x8xf32>) -> tensor<511x8xf32>
-    %174 = stablehlo.slice %13 [2:1024:2, 0:8] : (tensor<1024x8xf32>) -> tensor<511x8xf32>
-    %175 = stablehlo.multiply %173, %172 : tensor<511x8xf32>
-    %176 = stablehlo.add %175, %174 : tensor<511x8xf32>
-    %177 = stablehlo.slice %13 [0:1, 0:8] : (tensor<1024x8xf32>) -> tensor<1x8xf32>
-    %178 = stablehlo.concatenate %177, %176, dim = 0 : (tensor<1x8xf32>, tensor<511x8xf32>) -> tensor<512x8xf32>
+    %164 = stablehlo.pad %148, %cst_16, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<16x8xf32>, tensor<f32>) -> tensor<32x8xf32>
+    %165 = stablehlo.add %163, %164 : tensor<32x8xf32>
     %cst_17 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %179 = stablehlo.pad %178, %cst_17, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<512x8xf32>, tensor<f32>) -> tensor<1024x8xf32>
+    %166 = stablehlo.pad %162, %cst_17, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<16x8xf32>, tensor<f32>) -> tensor<32x8xf32>
     %cst_18 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %180 = stablehlo.pad %171, %cst_18, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<512x8xf32>, tensor<f32>) -> tensor<1024x8xf32>
-    %181 = stablehlo.add %179, %180 : tensor<1024x8xf32>
-    %182 = stablehlo.slice %181 [0:1023, 0:8] : (tensor<1024x8xf32>) -> tensor<1023x8xf32>
-    %183 = stablehlo.slice %4 [2:2048:2, 0:8] : (tensor<2048x8xf32>) -> tensor<1023x8xf32>
-    %184 = stablehlo.slice %6 [2:2048:2, 0:8] : (tensor<2048x8xf32>) -> tensor<1023x8xf32>
-    %185 = stablehlo.multiply %183, %182 : tensor<1023x8xf32>
-    %186 = stablehlo.add %185, %184 : tensor<1023x8xf32>
-    %187 = stablehlo.slice %6 [0:1, 0:8] : (tensor<2048x8xf32>) -> tensor<1x8xf32>
-    %188 = stablehlo.concatenate %187, %186, dim = 0 : (tensor<1x8xf32>, tensor<1023x8xf32>) -> tensor<1024x8xf32>
+    %167 = stablehlo.pad %151, %cst_18, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<16x8xf32>, tensor<f32>) -> tensor<32x8xf32>
+    %168 = stablehlo.add %166, %167 : tensor<32x8xf32>
+    %169 = stablehlo.slice %165 [0:31, 0:8] : (tensor<32x8xf32>) -> tensor<31x8xf32>
+    %170 = stablehlo.slice %168 [0:31, 0:8] : (tensor<32x8xf32>) -> tensor<31x8xf32>
+    %171 = stablehlo.slice %39 [2:64:2, 0:8] : (tensor<64x8xf32>) -> tensor<31x8xf32>
+    %172 = stablehlo.slice %41 [2:64:2, 0:8] : (tensor<64x8xf32>) -> tensor<31x8xf32>
+    %173 = stablehlo.multiply %169, %171 : tensor<31x8xf32>
+    %174 = stablehlo.multiply %171, %170 : tensor<31x8xf32>
+    %175 = stablehlo.add %174, %172 : tensor<31x8xf32>
+    %176 = stablehlo.slice %39 [0:1, 0:8] : (tensor<64x8xf32>) -> tensor<1x8xf32>
+    %177 = stablehlo.concatenate %176, %173, dim = 0 : (tensor<1x8xf32>, tensor<31x8xf32>) -> tensor<32x8xf32>
+    %178 = stablehlo.slice %41 [0:1, 0:8] : (tensor<64x8xf32>) -> tensor<1x8xf32>
+    %179 = stablehlo.concatenate %178, %175, dim = 0 : (tensor<1x8xf32>, tensor<31x8xf32>) -> tensor<32x8xf32>
     %cst_19 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %189 = stablehlo.pad %188, %cst_19, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<1024x8xf32>, tensor<f32>) -> tensor<2048x8xf32>
+    %180 = stablehlo.pad %177, %cst_19, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<32x8xf32>, tensor<f32>) -> tensor<64x8xf32>
     %cst_20 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %190 = stablehlo.pad %181, %cst_20, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<1024x8xf32>, tensor<f32>) -> tensor<2048x8xf32>
-    %191 = stablehlo.add %189, %190 : tensor<2048x8xf32>
-    %192 = stablehlo.slice %191 [0:2047, 0:8] : (tensor<2048x8xf32>) -> tensor<2047x8xf32>
-    %193 = stablehlo.slice %arg1 [2:4096:2, 0:8] : (tensor<4096x8xf32>) -> tensor<2047x8xf32>
-    %194 = stablehlo.slice %arg2 [2:4096:2, 0:8] : (tensor<4096x8xf32>) -> tensor<2047x8xf32>
-    %195 = stablehlo.multiply %193, %192 : tensor<2047x8xf32>
-    %196 = stablehlo.add %195, %194 : tensor<2047x8xf32>
-    %197 = stablehlo.slice %arg2 [0:1, 0:8] : (tensor<4096x8xf32>) -> tensor<1x8xf32>
-    %198 = stablehlo.concatenate %197, %196, dim = 0 : (tensor<1x8xf32>, tensor<2047x8xf32>) -> tensor<2048x8xf32>
+    %181 = stablehlo.pad %165, %cst_20, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<32x8xf32>, tensor<f32>) -> tensor<64x8xf32>
+    %182 = stablehlo.add %180, %181 : tensor<64x8xf32>
     %cst_21 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %199 = stablehlo.pad %198, %cst_21, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<2048x8xf32>, tensor<f32>) -> tensor<4096x8xf32>
+    %183 = stablehlo.pad %179, %cst_21, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<32x8xf32>, tensor<f32>) -> tensor<64x8xf32>
     %cst_22 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %200 = stablehlo.pad %191, %cst_22, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<2048x8xf32>, tensor<f32>) -> tensor<4096x8xf32>
-    %201 = stablehlo.add %199, %200 : tensor<4096x8xf32>
-    %202 = stablehlo.multiply %201, %arg0 : tensor<4096x8xf32>
+    %184 = stablehlo.pad %168, %cst_22, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<32x8xf32>, tensor<f32>) -> tensor<64x8xf32>
+    %185 = stablehlo.add %183, %184 : tensor<64x8xf32>
+    %186 = stablehlo.slice %182 [0:63, 0:8] : (tensor<64x8xf32>) -> tensor<63x8xf32>
+    %187 = stablehlo.slice %185 [0:63, 0:8] : (tensor<64x8xf32>) -> tensor<63x8xf32>
+    %188 = stablehlo.slice %32 [2:128:2, 0:8] : (tensor<128x8xf32>) -> tensor<63x8xf32>
+    %189 = stablehlo.slice %34 [2:128:2, 0:8] : (tensor<128x8xf32>) -> tensor<63x8xf32>
+    %190 = stablehlo.multiply %186, %188 : tensor<63x8xf32>
+    %191 = stablehlo.multiply %188, %187 : tensor<63x8xf32>
+    %192 = stablehlo.add %191, %189 : tensor<63x8xf32>
+    %193 = stablehlo.slice %32 [0:1, 0:8] : (tensor<128x8xf32>) -> tensor<1x8xf32>
+    %194 = stablehlo.concatenate %193, %190, dim = 0 : (tensor<1x8xf32>, tensor<63x8xf32>) -> tensor<64x8xf32>
+    %195 = stablehlo.slice %34 [0:1, 0:8] : (tensor<128x8xf32>) -> tensor<1x8xf32>
+    %196 = stablehlo.concatenate %195, %192, dim = 0 : (tensor<1x8xf32>, tensor<63x8xf32>) -> tensor<64x8xf32>
     %cst_23 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %203 = stablehlo.reduce(%202 init: %cst_23) applies stablehlo.add across dimensions = [0, 1] : (tensor<4096x8xf32>, tensor<f32>) -> tensor<f32>
-    return %203 : tensor<f32>
+    %197 = stablehlo.pad %194, %cst_23, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<64x8xf32>, tensor<f32>) -> tensor<128x8xf32>
+    %cst_24 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %198 = stablehlo.pad %182, %cst_24, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<64x8xf32>, tensor<f32>) -> tensor<128x8xf32>
+    %199 = stablehlo.add %197, %198 : tensor<128x8xf32>
+    %cst_25 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %200 = stablehlo.pad %196, %cst_25, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<64x8xf32>, tensor<f32>) -> tensor<128x8xf32>
+    %cst_26 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %201 = stablehlo.pad %185, %cst_26, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<64x8xf32>, tensor<f32>) -> tensor<128x8xf32>
+    %202 = stablehlo.add %200, %201 : tensor<128x8xf32>
+    %203 = stablehlo.slice %199 [0:127, 0:8] : (tensor<128x8xf32>) -> tensor<127x8xf32>
+    %204 = stablehlo.slice %202 [0:127, 0:8] : (tensor<128x8xf32>) -> tensor<127x8xf32>
+    %205 = stablehlo.slice %25 [2:256:2, 0:8] : (tensor<256x8xf32>) -> tensor<127x8xf32>
+    %206 = stablehlo.slice %27 [2:256:2, 0:8] : (tensor<256x8xf32>) -> tensor<127x8xf32>
+    %207 = stablehlo.multiply %203, %205 : tensor<127x8xf32>
+    %208 = stablehlo.multiply %205, %204 : tensor<127x8xf32>
+    %209 = stablehlo.add %208, %206 : tensor<127x8xf32>
+    %210 = stablehlo.slice %25 [0:1, 0:8] : (tensor<256x8xf32>) -> tensor<1x8xf32>
+    %211 = stablehlo.concatenate %210, %207, dim = 0 : (tensor<1x8xf32>, tensor<127x8xf32>) -> tensor<128x8xf32>
+    %212 = stablehlo.slice %27 [0:1, 0:8] : (tensor<256x8xf32>) -> tensor<1x8xf32>
+    %213 = stablehlo.concatenate %212, %209, dim = 0 : (tensor<1x8xf32>, tensor<127x8xf32>) -> tensor<128x8xf32>
+    %cst_27 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %214 = stablehlo.pad %211, %cst_27, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<128x8xf32>, tensor<f32>) -> tensor<256x8xf32>
+    %cst_28 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %215 = stablehlo.pad %199, %cst_28, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<128x8xf32>, tensor<f32>) -> tensor<256x8xf32>
+    %216 = stablehlo.add %214, %215 : tensor<256x8xf32>
+    %cst_29 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %217 = stablehlo.pad %213, %cst_29, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<128x8xf32>, tensor<f32>) -> tensor<256x8xf32>
+    %cst_30 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %218 = stablehlo.pad %202, %cst_30, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<128x8xf32>, tensor<f32>) -> tensor<256x8xf32>
+    %219 = stablehlo.add %217, %218 : tensor<256x8xf32>
+    %220 = stablehlo.slice %216 [0:255, 0:8] : (tensor<256x8xf32>) -> tensor<255x8xf32>
+    %221 = stablehlo.slice %219 [0:255, 0:8] : (tensor<256x8xf32>) -> tensor<255x8xf32>
+    %222 = stablehlo.slice %18 [2:512:2, 0:8] : (tensor<512x8xf32>) -> tensor<255x8xf32>
+    %223 = stablehlo.slice %20 [2:512:2, 0:8] : (tensor<512x8xf32>) -> tensor<255x8xf32>
+    %224 = stablehlo.multiply %220, %222 : tensor<255x8xf32>
+    %225 = stablehlo.multiply %222, %221 : tensor<255x8xf32>
+    %226 = stablehlo.add %225, %223 : tensor<255x8xf32>
+    %227 = stablehlo.slice %18 [0:1, 0:8] : (tensor<512x8xf32>) -> tensor<1x8xf32>
+    %228 = stablehlo.concatenate %227, %224, dim = 0 : (tensor<1x8xf32>, tensor<255x8xf32>) -> tensor<256x8xf32>
+    %229 = stablehlo.slice %20 [0:1, 0:8] : (tensor<512x8xf32>) -> tensor<1x8xf32>
+    %230 = stablehlo.concatenate %229, %226, dim = 0 : (tensor<1x8xf32>, tensor<255x8xf32>) -> tensor<256x8xf32>
+    %cst_31 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %231 = stablehlo.pad %228, %cst_31, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<256x8xf32>, tensor<f32>) -> tensor<512x8xf32>
+    %cst_32 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %232 = stablehlo.pad %216, %cst_32, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<256x8xf32>, tensor<f32>) -> tensor<512x8xf32>
+    %233 = stablehlo.add %231, %232 : tensor<512x8xf32>
+    %cst_33 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %234 = stablehlo.pad %230, %cst_33, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<256x8xf32>, tensor<f32>) -> tensor<512x8xf32>
+    %cst_34 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %235 = stablehlo.pad %219, %cst_34, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<256x8xf32>, tensor<f32>) -> tensor<512x8xf32>
+    %236 = stablehlo.add %234, %235 : tensor<512x8xf32>
+    %237 = stablehlo.slice %233 [0:511, 0:8] : (tensor<512x8xf32>) -> tensor<511x8xf32>
+    %238 = stablehlo.slice %236 [0:511, 0:8] : (tensor<512x8xf32>) -> tensor<511x8xf32>
+    %239 = stablehlo.slice %11 [2:1024:2, 0:8] : (tensor<1024x8xf32>) -> tensor<511x8xf32>
+    %240 = stablehlo.slice %13 [2:1024:2, 0:8] : (tensor<1024x8xf32>) -> tensor<511x8xf32>
+    %241 = stablehlo.multiply %237, %239 : tensor<511x8xf32>
+    %242 = stablehlo.multiply %239, %238 : tensor<511x8xf32>
+    %243 = stablehlo.add %242, %240 : tensor<511x8xf32>
+    %244 = stablehlo.slice %11 [0:1, 0:8] : (tensor<1024x8xf32>) -> tensor<1x8xf32>
+    %245 = stablehlo.concatenate %244, %241, dim = 0 : (tensor<1x8xf32>, tensor<511x8xf32>) -> tensor<512x8xf32>
+    %246 = stablehlo.slice %13 [0:1, 0:8] : (tensor<1024x8xf32>) -> tensor<1x8xf32>
+    %247 = stablehlo.concatenate %246, %243, dim = 0 : (tensor<1x8xf32>, tensor<511x8xf32>) -> tensor<512x8xf32>
+    %cst_35 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %248 = stablehlo.pad %245, %cst_35, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<512x8xf32>, tensor<f32>) -> tensor<1024x8xf32>
+    %cst_36 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %249 = stablehlo.pad %233, %cst_36, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<512x8xf32>, tensor<f32>) -> tensor<1024x8xf32>
+    %250 = stablehlo.add %248, %249 : tensor<1024x8xf32>
+    %cst_37 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %251 = stablehlo.pad %247, %cst_37, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<512x8xf32>, tensor<f32>) -> tensor<1024x8xf32>
+    %cst_38 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %252 = stablehlo.pad %236, %cst_38, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<512x8xf32>, tensor<f32>) -> tensor<1024x8xf32>
+    %253 = stablehlo.add %251, %252 : tensor<1024x8xf32>
+    %254 = stablehlo.slice %250 [0:1023, 0:8] : (tensor<1024x8xf32>) -> tensor<1023x8xf32>
+    %255 = stablehlo.slice %253 [0:1023, 0:8] : (tensor<1024x8xf32>) -> tensor<1023x8xf32>
+    %256 = stablehlo.slice %4 [2:2048:2, 0:8] : (tensor<2048x8xf32>) -> tensor<1023x8xf32>
+    %257 = stablehlo.slice %6 [2:2048:2, 0:8] : (tensor<2048x8xf32>) -> tensor<1023x8xf32>
+    %258 = stablehlo.multiply %254, %256 : tensor<1023x8xf32>
+    %259 = stablehlo.multiply %256, %255 : tensor<1023x8xf32>
+    %260 = stablehlo.add %259, %257 : tensor<1023x8xf32>
+    %261 = stablehlo.slice %4 [0:1, 0:8] : (tensor<2048x8xf32>) -> tensor<1x8xf32>
+    %262 = stablehlo.concatenate %261, %258, dim = 0 : (tensor<1x8xf32>, tensor<1023x8xf32>) -> tensor<1024x8xf32>
+    %263 = stablehlo.slice %6 [0:1, 0:8] : (tensor<2048x8xf32>) -> tensor<1x8xf32>
+    %264 = stablehlo.concatenate %263, %260, dim = 0 : (tensor<1x8xf32>, tensor<1023x8xf32>) -> tensor<1024x8xf32>
+    %cst_39 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %265 = stablehlo.pad %262, %cst_39, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<1024x8xf32>, tensor<f32>) -> tensor<2048x8xf32>
+    %cst_40 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %266 = stablehlo.pad %250, %cst_40, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<1024x8xf32>, tensor<f32>) -> tensor<2048x8xf32>
+    %267 = stablehlo.add %265, %266 : tensor<2048x8xf32>
+    %cst_41 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %268 = stablehlo.pad %264, %cst_41, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<1024x8xf32>, tensor<f32>) -> tensor<2048x8xf32>
+    %cst_42 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %269 = stablehlo.pad %253, %cst_42, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<1024x8xf32>, tensor<f32>) -> tensor<2048x8xf32>
+    %270 = stablehlo.add %268, %269 : tensor<2048x8xf32>
+    %271 = stablehlo.slice %267 [0:2047, 0:8] : (tensor<2048x8xf32>) -> tensor<2047x8xf32>
+    %272 = stablehlo.slice %270 [0:2047, 0:8] : (tensor<2048x8xf32>) -> tensor<2047x8xf32>
+    %273 = stablehlo.slice %arg1 [2:4096:2, 0:8] : (tensor<4096x8xf32>) -> tensor<2047x8xf32>
+    %274 = stablehlo.slice %arg2 [2:4096:2, 0:8] : (tensor<4096x8xf32>) -> tensor<2047x8xf32>
+    %275 = stablehlo.multiply %271, %273 : tensor<2047x8xf32>
+    %276 = stablehlo.multiply %273, %272 : tensor<2047x8xf32>
+    %277 = stablehlo.add %276, %274 : tensor<2047x8xf32>
+    %278 = stablehlo.slice %arg1 [0:1, 0:8] : (tensor<4096x8xf32>) -> tensor<1x8xf32>
+    %279 = stablehlo.concatenate %278, %275, dim = 0 : (tensor<1x8xf32>, tensor<2047x8xf32>) -> tensor<2048x8xf32>
+    %280 = stablehlo.slice %arg2 [0:1, 0:8] : (tensor<4096x8xf32>) -> tensor<1x8xf32>
+    %281 = stablehlo.concatenate %280, %277, dim = 0 : (tensor<1x8xf32>, tensor<2047x8xf32>) -> tensor<2048x8xf32>
+    %cst_43 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %282 = stablehlo.pad %279, %cst_43, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<2048x8xf32>, tensor<f32>) -> tensor<4096x8xf32>
+    %cst_44 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %283 = stablehlo.pad %267, %cst_44, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<2048x8xf32>, tensor<f32>) -> tensor<4096x8xf32>
+    %284 = stablehlo.add %282, %283 : tensor<4096x8xf32>
+    %cst_45 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %285 = stablehlo.pad %281, %cst_45, low = [0, 0], high = [1, 0], interior = [1, 0] : (tensor<2048x8xf32>, tensor<f32>) -> tensor<4096x8xf32>
+    %cst_46 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %286 = stablehlo.pad %270, %cst_46, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<2048x8xf32>, tensor<f32>) -> tensor<4096x8xf32>
+    %287 = stablehlo.add %285, %286 : tensor<4096x8xf32>
+    %288 = stablehlo.multiply %287, %arg0 : tensor<4096x8xf32>
+    %cst_47 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %289 = stablehlo.reduce(%288 init: %cst_47) applies stablehlo.add across dimensions = [0, 1] : (tensor<4096x8xf32>, tensor<f32>) -> tensor<f32>
+    return %289 : tensor<f32>
   }
 }
 // workload n_body_256.v value - normal uniform
@@ -10113,38 +10340,41 @@ module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas
     %c = stablehlo.constant dense<0> : tensor<i32>
     %1 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<i32>) -> tensor<200x200xi32>
     %c_0 = stablehlo.constant dense<0> : tensor<i64>
-    %2:6 = stablehlo.while(%iterArg = %arg0, %iterArg_1 = %arg1, %iterArg_2 = %c_0, %iterArg_3 = %0, %iterArg_4 = %0, %iterArg_5 = %1) : tensor<200x200xf32>, tensor<200x200xf32>, tensor<i64>, tensor<200x200xf32>, tensor<200x200xf32>, tensor<200x200xi32>
+    %c_1 = stablehlo.constant dense<0> : tensor<i64>
+    %2:7 = stablehlo.while(%iterArg = %arg0, %iterArg_2 = %arg1, %iterArg_3 = %c_1, %iterArg_4 = %c_0, %iterArg_5 = %0, %iterArg_6 = %0, %iterArg_7 = %1) : tensor<200x200xf32>, tensor<200x200xf32>, tensor<i64>, tensor<i64>, tensor<200x200xf32>, tensor<200x200xf32>, tensor<200x200xi32>
     cond {
-      %c_6 = stablehlo.constant dense<50> : tensor<i64>
-      %3 = stablehlo.compare LT, %iterArg_2, %c_6, SIGNED : (tensor<i64>, tensor<i64>) -> tensor<i1>
+      %c_8 = stablehlo.constant dense<50> : tensor<i64>
+      %3 = stablehlo.compare LT, %iterArg_3, %c_8, SIGNED : (tensor<i64>, tensor<i64>) -> tensor<i1>
       stablehlo.return %3 : tensor<i1>
     } do {
-      %3:3 = func.call @closed_call(%iterArg, %iterArg_1, %iterArg_3, %iterArg_4, %iterArg_5) : (tensor<200x200xf32>, tensor<200x200xf32>, tensor<200x200xf32>, tensor<200x200xf32>, tensor<200x200xi32>) -> (tensor<200x200xf32>, tensor<200x200xf32>, tensor<200x200xi32>)
-      %c_6 = stablehlo.constant dense<1> : tensor<i64>
-      %4 = stablehlo.add %iterArg_2, %c_6 : tensor<i64>
-      stablehlo.return %iterArg, %iterArg_1, %4, %3#0, %3#1, %3#2 : tensor<200x200xf32>, tensor<200x200xf32>, tensor<i64>, tensor<200x200xf32>, tensor<200x200xf32>, tensor<200x200xi32>
+      %3:4 = func.call @closed_call(%iterArg, %iterArg_2, %iterArg_4, %iterArg_5, %iterArg_6, %iterArg_7) : (tensor<200x200xf32>, tensor<200x200xf32>, tensor<i64>, tensor<200x200xf32>, tensor<200x200xf32>, tensor<200x200xi32>) -> (tensor<i64>, tensor<200x200xf32>, tensor<200x200xf32>, tensor<200x200xi32>)
+      %c_8 = stablehlo.constant dense<1> : tensor<i64>
+      %4 = stablehlo.add %iterArg_3, %c_8 : tensor<i64>
+      stablehlo.return %iterArg, %iterArg_2, %4, %3#0, %3#1, %3#2, %3#3 : tensor<200x200xf32>, tensor<200x200xf32>, tensor<i64>, tensor<i64>, tensor<200x200xf32>, tensor<200x200xf32>, tensor<200x200xi32>
     }
-    return %2#5 : tensor<200x200xi32>
+    return %2#6 : tensor<200x200xi32>
   }
-  func.func private @closed_call(%arg0: tensor<200x200xf32>, %arg1: tensor<200x200xf32>, %arg2: tensor<200x200xf32>, %arg3: tensor<200x200xf32>, %arg4: tensor<200x200xi32>) -> (tensor<200x200xf32>, tensor<200x200xf32>, tensor<200x200xi32>) {
-    %0 = stablehlo.multiply %arg2, %arg2 : tensor<200x200xf32>
+  func.func private @closed_call(%arg0: tensor<200x200xf32>, %arg1: tensor<200x200xf32>, %arg2: tensor<i64>, %arg3: tensor<200x200xf32>, %arg4: tensor<200x200xf32>, %arg5: tensor<200x200xi32>) -> (tensor<i64>, tensor<200x200xf32>, tensor<200x200xf32>, tensor<200x200xi32>) {
+    %c = stablehlo.constant dense<1> : tensor<i64>
+    %0 = stablehlo.add %arg2, %c : tensor<i64>
     %1 = stablehlo.multiply %arg3, %arg3 : tensor<200x200xf32>
-    %2 = stablehlo.add %0, %1 : tensor<200x200xf32>
+    %2 = stablehlo.multiply %arg4, %arg4 : tensor<200x200xf32>
+    %3 = stablehlo.add %1, %2 : tensor<200x200xf32>
     %cst = stablehlo.constant dense<4.000000e+00> : tensor<f32>
-    %3 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<200x200xf32>
-    %4 = stablehlo.compare LT, %2, %3, FLOAT : (tensor<200x200xf32>, tensor<200x200xf32>) -> tensor<200x200xi1>
-    %5 = stablehlo.subtract %0, %1 : tensor<200x200xf32>
-    %6 = stablehlo.add %5, %arg0 : tensor<200x200xf32>
-    %7 = call @_where(%4, %6, %arg2) : (tensor<200x200xi1>, tensor<200x200xf32>, tensor<200x200xf32>) -> tensor<200x200xf32>
+    %4 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<200x200xf32>
+    %5 = stablehlo.compare LT, %3, %4, FLOAT : (tensor<200x200xf32>, tensor<200x200xf32>) -> tensor<200x200xi1>
+    %6 = stablehlo.subtract %1, %2 : tensor<200x200xf32>
+    %7 = stablehlo.add %6, %arg0 : tensor<200x200xf32>
+    %8 = call @_where(%5, %7, %arg3) : (tensor<200x200xi1>, tensor<200x200xf32>, tensor<200x200xf32>) -> tensor<200x200xf32>
     %cst_0 = stablehlo.constant dense<2.000000e+00> : tensor<f32>
-    %8 = stablehlo.broadcast_in_dim %cst_0, dims = [] : (tensor<f32>) -> tensor<200x200xf32>
-    %9 = stablehlo.multiply %8, %arg2 : tensor<200x200xf32>
+    %9 = stablehlo.broadcast_in_dim %cst_0, dims = [] : (tensor<f32>) -> tensor<200x200xf32>
     %10 = stablehlo.multiply %9, %arg3 : tensor<200x200xf32>
-    %11 = stablehlo.add %10, %arg1 : tensor<200x200xf32>
-    %12 = call @_where(%4, %11, %arg3) : (tensor<200x200xi1>, tensor<200x200xf32>, tensor<200x200xf32>) -> tensor<200x200xf32>
-    %13 = stablehlo.convert %4 : (tensor<200x200xi1>) -> tensor<200x200xi32>
-    %14 = stablehlo.add %arg4, %13 : tensor<200x200xi32>
-    return %7, %12, %14 : tensor<200x200xf32>, tensor<200x200xf32>, tensor<200x200xi32>
+    %11 = stablehlo.multiply %10, %arg4 : tensor<200x200xf32>
+    %12 = stablehlo.add %11, %arg1 : tensor<200x200xf32>
+    %13 = call @_where(%5, %12, %arg4) : (tensor<200x200xi1>, tensor<200x200xf32>, tensor<200x200xf32>) -> tensor<200x200xf32>
+    %14 = stablehlo.convert %5 : (tensor<200x200xi1>) -> tensor<200x200xi32>
+    %15 = stablehlo.add %arg5, %14 : tensor<200x200xi32>
+    return %0, %8, %13, %15 : tensor<i64>, tensor<200x200xf32>, tensor<200x200xf32>, tensor<200x200xi32>
   }
   func.func private @_where(%arg0: tensor<200x200xi1>, %arg1: tensor<200x200xf32>, %arg2: tensor<200x200xf32>) -> tensor<200x200xf32> {
     %0 = stablehlo.select %arg0, %arg1, %arg2 : tensor<200x200xi1>, tensor<200x200xf32>
@@ -11365,15 +11595,16 @@ module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas
     %49 = stablehlo.broadcast_in_dim %cst_15, dims = [] : (tensor<f64>) -> tensor<100000xf64>
     %50 = stablehlo.divide %49, %48 : tensor<100000xf64>
     %51 = stablehlo.add %43, %50 : tensor<100000xf64>
+    %52 = stablehlo.multiply %48, %38 : tensor<100000xf64>
     %cst_16 = stablehlo.constant dense<1.000000e+00> : tensor<f64>
-    %52 = stablehlo.broadcast_in_dim %cst_16, dims = [] : (tensor<f64>) -> tensor<100000xf64>
-    %53 = stablehlo.add %52, %47 : tensor<100000xf64>
-    %54 = stablehlo.subtract %53, %51 : tensor<100000xf64>
-    %55 = stablehlo.log %54 : tensor<100000xf64>
-    %56 = stablehlo.add %37, %55 : tensor<100000xf64>
-    %57 = call @_where(%26, %27, %56) : (tensor<100000xi1>, tensor<100000xf64>, tensor<100000xf64>) -> tensor<100000xf64>
-    %58 = call @_where(%1, %24, %57) : (tensor<100000xi1>, tensor<100000xf64>, tensor<100000xf64>) -> tensor<100000xf64>
-    return %58 : tensor<100000xf64>
+    %53 = stablehlo.broadcast_in_dim %cst_16, dims = [] : (tensor<f64>) -> tensor<100000xf64>
+    %54 = stablehlo.add %53, %47 : tensor<100000xf64>
+    %55 = stablehlo.subtract %54, %51 : tensor<100000xf64>
+    %56 = stablehlo.log %55 : tensor<100000xf64>
+    %57 = stablehlo.add %37, %56 : tensor<100000xf64>
+    %58 = call @_where(%26, %27, %57) : (tensor<100000xi1>, tensor<100000xf64>, tensor<100000xf64>) -> tensor<100000xf64>
+    %59 = call @_where(%1, %24, %58) : (tensor<100000xi1>, tensor<100000xf64>, tensor<100000xf64>) -> tensor<100000xf64>
+    return %59 : tensor<100000xf64>
   }
   func.func private @_where(%arg0: tensor<100000xi1>, %arg1: tensor<100000xf64>, %arg2: tensor<100000xf64>) -> tensor<100000xf64> {
     %0 = stablehlo.select %arg0, %arg1, %arg2 : tensor<100000xi1>, tensor<100000xf64>
@@ -11452,18 +11683,19 @@ module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas
     %49 = stablehlo.broadcast_in_dim %cst_15, dims = [] : (tensor<f64>) -> tensor<100000xf64>
     %50 = stablehlo.divide %49, %48 : tensor<100000xf64>
     %51 = stablehlo.add %43, %50 : tensor<100000xf64>
+    %52 = stablehlo.multiply %48, %38 : tensor<100000xf64>
     %cst_16 = stablehlo.constant dense<1.000000e+00> : tensor<f64>
-    %52 = stablehlo.broadcast_in_dim %cst_16, dims = [] : (tensor<f64>) -> tensor<100000xf64>
-    %53 = stablehlo.add %52, %47 : tensor<100000xf64>
-    %54 = stablehlo.subtract %53, %51 : tensor<100000xf64>
-    %55 = stablehlo.log %54 : tensor<100000xf64>
-    %56 = stablehlo.add %37, %55 : tensor<100000xf64>
-    %57 = call @_where(%26, %27, %56) : (tensor<100000xi1>, tensor<100000xf64>, tensor<100000xf64>) -> tensor<100000xf64>
-    %58 = call @_where(%1, %24, %57) : (tensor<100000xi1>, tensor<100000xf64>, tensor<100000xf64>) -> tensor<100000xf64>
-    %59 = stablehlo.multiply %58, %arg0 : tensor<100000xf64>
+    %53 = stablehlo.broadcast_in_dim %cst_16, dims = [] : (tensor<f64>) -> tensor<100000xf64>
+    %54 = stablehlo.add %53, %47 : tensor<100000xf64>
+    %55 = stablehlo.subtract %54, %51 : tensor<100000xf64>
+    %56 = stablehlo.log %55 : tensor<100000xf64>
+    %57 = stablehlo.add %37, %56 : tensor<100000xf64>
+    %58 = call @_where(%26, %27, %57) : (tensor<100000xi1>, tensor<100000xf64>, tensor<100000xf64>) -> tensor<100000xf64>
+    %59 = call @_where(%1, %24, %58) : (tensor<100000xi1>, tensor<100000xf64>, tensor<100000xf64>) -> tensor<100000xf64>
+    %60 = stablehlo.multiply %59, %arg0 : tensor<100000xf64>
     %cst_17 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
-    %60 = stablehlo.reduce(%59 init: %cst_17) applies stablehlo.add across dimensions = [0] : (tensor<100000xf64>, tensor<f64>) -> tensor<f64>
-    return %60 : tensor<f64>
+    %61 = stablehlo.reduce(%60 init: %cst_17) applies stablehlo.add across dimensions = [0] : (tensor<100000xf64>, tensor<f64>) -> tensor<f64>
+    return %61 : tensor<f64>
   }
   func.func private @_where(%arg0: tensor<100000xi1>, %arg1: tensor<100000xf64>, %arg2: tensor<100000xf64>) -> tensor<100000xf64> {
     %0 = stablehlo.select %arg0, %arg1, %arg2 : tensor<100000xi1>, tensor<100000xf64>
@@ -11810,7 +12042,7 @@ module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas
 }
 // workload logistic_hessian_500x20.v value - normal normal uniform
 module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
-  func.func public @main(%arg0: tensor<20xf64>, %arg1: tensor<500x20xf64>) -> (tensor<20x20xf64> {jax.result_info = "result"}) {
+  func.func public @main(%arg0: tensor<20xf64>, %arg1: tensor<500x20xf64>, %arg2: tensor<500xf64>) -> (tensor<20x20xf64> {jax.result_info = "result"}) {
     %0 = stablehlo.iota dim = 0 : tensor<20x20xi64>
     %1 = stablehlo.iota dim = 1 : tensor<20x20xi64>
     %c = stablehlo.constant dense<0> : tensor<i64>
@@ -11875,63 +12107,118 @@ module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas
     %48 = stablehlo.broadcast_in_dim %33, dims = [1] : (tensor<500xf64>) -> tensor<1x500xf64>
     %49 = stablehlo.broadcast_in_dim %48, dims = [0, 1] : (tensor<1x500xf64>) -> tensor<20x500xf64>
     %50 = stablehlo.add %49, %47 : tensor<20x500xf64>
-    %cst_11 = stablehlo.constant dense<0x7FF0000000000000> : tensor<f64>
-    %51 = stablehlo.broadcast_in_dim %cst_11, dims = [] : (tensor<f64>) -> tensor<500xf64>
-    %52 = stablehlo.compare EQ, %8, %51, FLOAT : (tensor<500xf64>, tensor<500xf64>) -> tensor<500xi1>
-    %cst_12 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
-    %53 = stablehlo.broadcast_in_dim %cst_12, dims = [] : (tensor<f64>) -> tensor<500xf64>
-    %54 = stablehlo.select %52, %53, %8 : tensor<500xi1>, tensor<500xf64>
+    %cst_11 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
+    %cst_12 = stablehlo.constant dense<0x7FF0000000000000> : tensor<f64>
+    %51 = stablehlo.compare EQ, %cst_11, %cst_12, FLOAT : (tensor<f64>, tensor<f64>) -> tensor<i1>
     %cst_13 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
-    %55 = stablehlo.broadcast_in_dim %cst_13, dims = [] : (tensor<f64>) -> tensor<500xf64>
-    %56 = stablehlo.broadcast_in_dim %52, dims = [1] : (tensor<500xi1>) -> tensor<20x500xi1>
-    %57 = stablehlo.transpose %9, dims = [1, 0] : (tensor<500x20xf64>) -> tensor<20x500xf64>
-    %58 = stablehlo.broadcast_in_dim %55, dims = [1] : (tensor<500xf64>) -> tensor<20x500xf64>
-    %59 = stablehlo.select %56, %58, %57 : tensor<20x500xi1>, tensor<20x500xf64>
-    %cst_14 = stablehlo.constant dense<0x7FF0000000000000> : tensor<f64>
-    %60 = stablehlo.broadcast_in_dim %cst_14, dims = [] : (tensor<f64>) -> tensor<500xf64>
-    %61 = stablehlo.compare EQ, %22, %60, FLOAT : (tensor<500xf64>, tensor<500xf64>) -> tensor<500xi1>
-    %cst_15 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
-    %62 = stablehlo.broadcast_in_dim %cst_15, dims = [] : (tensor<f64>) -> tensor<500xf64>
-    %63 = stablehlo.select %61, %62, %22 : tensor<500xi1>, tensor<500xf64>
+    %cst_14 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
+    %52 = stablehlo.select %51, %cst_14, %cst_13 : tensor<i1>, tensor<f64>
+    %cst_15 = stablehlo.constant dense<0x7FF0000000000000> : tensor<f64>
+    %53 = stablehlo.broadcast_in_dim %cst_15, dims = [] : (tensor<f64>) -> tensor<500xf64>
+    %54 = stablehlo.compare EQ, %22, %53, FLOAT : (tensor<500xf64>, tensor<500xf64>) -> tensor<500xi1>
     %cst_16 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
-    %64 = stablehlo.broadcast_in_dim %cst_16, dims = [] : (tensor<f64>) -> tensor<500xf64>
-    %65 = stablehlo.broadcast_in_dim %61, dims = [1] : (tensor<500xi1>) -> tensor<20x500xi1>
-    %66 = stablehlo.broadcast_in_dim %64, dims = [1] : (tensor<500xf64>) -> tensor<20x500xf64>
-    %67 = stablehlo.select %65, %66, %50 : tensor<20x500xi1>, tensor<20x500xf64>
-    %68 = stablehlo.subtract %54, %63 : tensor<500xf64>
-    %69 = stablehlo.subtract %59, %67 : tensor<20x500xf64>
-    %70 = stablehlo.exponential %68 : tensor<500xf64>
-    %71 = stablehlo.broadcast_in_dim %70, dims = [1] : (tensor<500xf64>) -> tensor<1x500xf64>
-    %72 = stablehlo.broadcast_in_dim %71, dims = [0, 1] : (tensor<1x500xf64>) -> tensor<20x500xf64>
-    %73 = stablehlo.multiply %69, %72 : tensor<20x500xf64>
-    %74 = stablehlo.iota dim = 0 : tensor<1x1xi64>
-    %75 = stablehlo.iota dim = 1 : tensor<1x1xi64>
-    %c_17 = stablehlo.constant dense<0> : tensor<i64>
-    %76 = stablehlo.broadcast_in_dim %c_17, dims = [] : (tensor<i64>) -> tensor<1x1xi64>
-    %77 = stablehlo.add %74, %76 : tensor<1x1xi64>
-    %78 = stablehlo.compare EQ, %77, %75, SIGNED : (tensor<1x1xi64>, tensor<1x1xi64>) -> tensor<1x1xi1>
-    %79 = stablehlo.convert %78 : (tensor<1x1xi1>) -> tensor<1x1xf64>
-    %80 = stablehlo.slice %79 [0:1, 0:1] : (tensor<1x1xf64>) -> tensor<1x1xf64>
-    %81 = stablehlo.reshape %80 : (tensor<1x1xf64>) -> tensor<1xf64>
-    %82 = stablehlo.convert %81 : tensor<1xf64>
-    %cst_18 = stablehlo.constant dense<5.000000e+02> : tensor<f64>
-    %83 = stablehlo.broadcast_in_dim %cst_18, dims = [] : (tensor<f64>) -> tensor<1xf64>
-    %84 = stablehlo.divide %82, %83 : tensor<1xf64>
-    %85 = stablehlo.broadcast_in_dim %84, dims = [0] : (tensor<1xf64>) -> tensor<1x500xf64>
-    %86 = stablehlo.broadcast_in_dim %73, dims = [0, 2] : (tensor<20x500xf64>) -> tensor<20x1x500xf64>
-    %87 = stablehlo.broadcast_in_dim %85, dims = [1, 2] : (tensor<1x500xf64>) -> tensor<1x1x500xf64>
-    %88 = stablehlo.broadcast_in_dim %87, dims = [0, 1, 2] : (tensor<1x1x500xf64>) -> tensor<20x1x500xf64>
-    %89 = stablehlo.multiply %88, %86 : tensor<20x1x500xf64>
+    %55 = stablehlo.broadcast_in_dim %cst_16, dims = [] : (tensor<f64>) -> tensor<500xf64>
+    %56 = stablehlo.select %54, %55, %22 : tensor<500xi1>, tensor<500xf64>
+    %cst_17 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
+    %57 = stablehlo.broadcast_in_dim %cst_17, dims = [] : (tensor<f64>) -> tensor<500xf64>
+    %58 = stablehlo.broadcast_in_dim %54, dims = [1] : (tensor<500xi1>) -> tensor<20x500xi1>
+    %59 = stablehlo.broadcast_in_dim %57, dims = [1] : (tensor<500xf64>) -> tensor<20x500xf64>
+    %60 = stablehlo.select %58, %59, %50 : tensor<20x500xi1>, tensor<20x500xf64>
+    %61 = stablehlo.broadcast_in_dim %52, dims = [] : (tensor<f64>) -> tensor<500xf64>
+    %62 = stablehlo.subtract %61, %56 : tensor<500xf64>
+    %63 = stablehlo.negate %60 : tensor<20x500xf64>
+    %64 = stablehlo.exponential %62 : tensor<500xf64>
+    %65 = stablehlo.broadcast_in_dim %64, dims = [1] : (tensor<500xf64>) -> tensor<1x500xf64>
+    %66 = stablehlo.broadcast_in_dim %65, dims = [0, 1] : (tensor<1x500xf64>) -> tensor<20x500xf64>
+    %67 = stablehlo.multiply %63, %66 : tensor<20x500xf64>
+    %cst_18 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
+    %68 = stablehlo.broadcast_in_dim %cst_18, dims = [] : (tensor<f64>) -> tensor<500xf64>
+    %69 = stablehlo.multiply %68, %64 : tensor<500xf64>
     %cst_19 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
-    %90 = stablehlo.broadcast_in_dim %cst_19, dims = [] : (tensor<f64>) -> tensor<1x500xf64>
-    %91 = stablehlo.broadcast_in_dim %90, dims = [1, 2] : (tensor<1x500xf64>) -> tensor<20x1x500xf64>
-    %92 = stablehlo.add %91, %89 : tensor<20x1x500xf64>
-    %93 = stablehlo.dot_general %92, %arg1, contracting_dims = [2] x [0], precision = [DEFAULT, DEFAULT] : (tensor<20x1x500xf64>, tensor<500x20xf64>) -> tensor<20x1x20xf64>
-    %94 = stablehlo.slice %93 [0:20, 0:1, 0:20] : (tensor<20x1x20xf64>) -> tensor<20x1x20xf64>
-    %95 = stablehlo.reshape %94 : (tensor<20x1x20xf64>) -> tensor<20x20xf64>
-    %96 = stablehlo.transpose %95, dims = [1, 0] : (tensor<20x20xf64>) -> tensor<20x20xf64>
-    %97 = stablehlo.slice %96 [0:20, 0:20] : (tensor<20x20xf64>) -> tensor<20x20xf64>
-    return %97 : tensor<20x20xf64>
+    %70 = stablehlo.broadcast_in_dim %cst_19, dims = [] : (tensor<f64>) -> tensor<20x500xf64>
+    %71 = stablehlo.multiply %70, %67 : tensor<20x500xf64>
+    %cst_20 = stablehlo.constant dense<0x7FF0000000000000> : tensor<f64>
+    %72 = stablehlo.broadcast_in_dim %cst_20, dims = [] : (tensor<f64>) -> tensor<500xf64>
+    %73 = stablehlo.compare EQ, %8, %72, FLOAT : (tensor<500xf64>, tensor<500xf64>) -> tensor<500xi1>
+    %cst_21 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
+    %74 = stablehlo.broadcast_in_dim %cst_21, dims = [] : (tensor<f64>) -> tensor<500xf64>
+    %75 = stablehlo.select %73, %74, %8 : tensor<500xi1>, tensor<500xf64>
+    %cst_22 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
+    %76 = stablehlo.broadcast_in_dim %cst_22, dims = [] : (tensor<f64>) -> tensor<500xf64>
+    %77 = stablehlo.broadcast_in_dim %73, dims = [1] : (tensor<500xi1>) -> tensor<20x500xi1>
+    %78 = stablehlo.transpose %9, dims = [1, 0] : (tensor<500x20xf64>) -> tensor<20x500xf64>
+    %79 = stablehlo.broadcast_in_dim %76, dims = [1] : (tensor<500xf64>) -> tensor<20x500xf64>
+    %80 = stablehlo.select %77, %79, %78 : tensor<20x500xi1>, tensor<20x500xf64>
+    %cst_23 = stablehlo.constant dense<0x7FF0000000000000> : tensor<f64>
+    %81 = stablehlo.broadcast_in_dim %cst_23, dims = [] : (tensor<f64>) -> tensor<500xf64>
+    %82 = stablehlo.compare EQ, %22, %81, FLOAT : (tensor<500xf64>, tensor<500xf64>) -> tensor<500xi1>
+    %cst_24 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
+    %83 = stablehlo.broadcast_in_dim %cst_24, dims = [] : (tensor<f64>) -> tensor<500xf64>
+    %84 = stablehlo.select %82, %83, %22 : tensor<500xi1>, tensor<500xf64>
+    %cst_25 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
+    %85 = stablehlo.broadcast_in_dim %cst_25, dims = [] : (tensor<f64>) -> tensor<500xf64>
+    %86 = stablehlo.broadcast_in_dim %82, dims = [1] : (tensor<500xi1>) -> tensor<20x500xi1>
+    %87 = stablehlo.broadcast_in_dim %85, dims = [1] : (tensor<500xf64>) -> tensor<20x500xf64>
+    %88 = stablehlo.select %86, %87, %50 : tensor<20x500xi1>, tensor<20x500xf64>
+    %89 = stablehlo.subtract %75, %84 : tensor<500xf64>
+    %90 = stablehlo.subtract %80, %88 : tensor<20x500xf64>
+    %91 = stablehlo.exponential %89 : tensor<500xf64>
+    %92 = stablehlo.broadcast_in_dim %91, dims = [1] : (tensor<500xf64>) -> tensor<1x500xf64>
+    %93 = stablehlo.broadcast_in_dim %92, dims = [0, 1] : (tensor<1x500xf64>) -> tensor<20x500xf64>
+    %94 = stablehlo.multiply %90, %93 : tensor<20x500xf64>
+    %95 = stablehlo.multiply %arg2, %8 : tensor<500xf64>
+    %96 = stablehlo.broadcast_in_dim %arg2, dims = [1] : (tensor<500xf64>) -> tensor<1x500xf64>
+    %97 = stablehlo.transpose %9, dims = [1, 0] : (tensor<500x20xf64>) -> tensor<20x500xf64>
+    %98 = stablehlo.broadcast_in_dim %96, dims = [0, 1] : (tensor<1x500xf64>) -> tensor<20x500xf64>
+    %99 = stablehlo.multiply %98, %97 : tensor<20x500xf64>
+    %100 = stablehlo.subtract %22, %95 : tensor<500xf64>
+    %101 = stablehlo.subtract %50, %99 : tensor<20x500xf64>
+    %cst_26 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
+    %102 = stablehlo.reduce(%100 init: %cst_26) applies stablehlo.add across dimensions = [0] : (tensor<500xf64>, tensor<f64>) -> tensor<f64>
+    %cst_27 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
+    %103 = stablehlo.reduce(%101 init: %cst_27) applies stablehlo.add across dimensions = [1] : (tensor<20x500xf64>, tensor<f64>) -> tensor<20xf64>
+    %cst_28 = stablehlo.constant dense<5.000000e+02> : tensor<f64>
+    %104 = stablehlo.divide %102, %cst_28 : tensor<f64>
+    %cst_29 = stablehlo.constant dense<5.000000e+02> : tensor<f64>
+    %105 = stablehlo.broadcast_in_dim %cst_29, dims = [] : (tensor<f64>) -> tensor<20xf64>
+    %106 = stablehlo.divide %103, %105 : tensor<20xf64>
+    %107 = stablehlo.iota dim = 0 : tensor<1x1xi64>
+    %108 = stablehlo.iota dim = 1 : tensor<1x1xi64>
+    %c_30 = stablehlo.constant dense<0> : tensor<i64>
+    %109 = stablehlo.broadcast_in_dim %c_30, dims = [] : (tensor<i64>) -> tensor<1x1xi64>
+    %110 = stablehlo.add %107, %109 : tensor<1x1xi64>
+    %111 = stablehlo.compare EQ, %110, %108, SIGNED : (tensor<1x1xi64>, tensor<1x1xi64>) -> tensor<1x1xi1>
+    %112 = stablehlo.convert %111 : (tensor<1x1xi1>) -> tensor<1x1xf64>
+    %113 = stablehlo.slice %112 [0:1, 0:1] : (tensor<1x1xf64>) -> tensor<1x1xf64>
+    %114 = stablehlo.reshape %113 : (tensor<1x1xf64>) -> tensor<1xf64>
+    %115 = stablehlo.convert %114 : tensor<1xf64>
+    %cst_31 = stablehlo.constant dense<5.000000e+02> : tensor<f64>
+    %116 = stablehlo.broadcast_in_dim %cst_31, dims = [] : (tensor<f64>) -> tensor<1xf64>
+    %117 = stablehlo.divide %115, %116 : tensor<1xf64>
+    %118 = stablehlo.broadcast_in_dim %117, dims = [0] : (tensor<1xf64>) -> tensor<1x500xf64>
+    %119 = stablehlo.negate %118 : tensor<1x500xf64>
+    %120 = stablehlo.broadcast_in_dim %arg2, dims = [1] : (tensor<500xf64>) -> tensor<1x500xf64>
+    %121 = stablehlo.multiply %120, %119 : tensor<1x500xf64>
+    %122 = stablehlo.broadcast_in_dim %91, dims = [1] : (tensor<500xf64>) -> tensor<1x500xf64>
+    %123 = stablehlo.broadcast_in_dim %94, dims = [0, 2] : (tensor<20x500xf64>) -> tensor<20x1x500xf64>
+    %124 = stablehlo.multiply %118, %122 : tensor<1x500xf64>
+    %125 = stablehlo.broadcast_in_dim %118, dims = [1, 2] : (tensor<1x500xf64>) -> tensor<1x1x500xf64>
+    %126 = stablehlo.broadcast_in_dim %125, dims = [0, 1, 2] : (tensor<1x1x500xf64>) -> tensor<20x1x500xf64>
+    %127 = stablehlo.multiply %126, %123 : tensor<20x1x500xf64>
+    %128 = stablehlo.add %121, %124 : tensor<1x500xf64>
+    %cst_32 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
+    %129 = stablehlo.broadcast_in_dim %cst_32, dims = [] : (tensor<f64>) -> tensor<1x500xf64>
+    %130 = stablehlo.broadcast_in_dim %129, dims = [1, 2] : (tensor<1x500xf64>) -> tensor<20x1x500xf64>
+    %131 = stablehlo.add %130, %127 : tensor<20x1x500xf64>
+    %132 = stablehlo.dot_general %128, %arg1, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT] : (tensor<1x500xf64>, tensor<500x20xf64>) -> tensor<1x20xf64>
+    %133 = stablehlo.dot_general %131, %arg1, contracting_dims = [2] x [0], precision = [DEFAULT, DEFAULT] : (tensor<20x1x500xf64>, tensor<500x20xf64>) -> tensor<20x1x20xf64>
+    %134 = stablehlo.slice %132 [0:1, 0:20] : (tensor<1x20xf64>) -> tensor<1x20xf64>
+    %135 = stablehlo.slice %133 [0:20, 0:1, 0:20] : (tensor<20x1x20xf64>) -> tensor<20x1x20xf64>
+    %136 = stablehlo.reshape %134 : (tensor<1x20xf64>) -> tensor<20xf64>
+    %137 = stablehlo.reshape %135 : (tensor<20x1x20xf64>) -> tensor<20x20xf64>
+    %138 = stablehlo.transpose %137, dims = [1, 0] : (tensor<20x20xf64>) -> tensor<20x20xf64>
+    %139 = stablehlo.slice %138 [0:20, 0:20] : (tensor<20x20xf64>) -> tensor<20x20xf64>
+    return %139 : tensor<20x20xf64>
   }
 }
 // workload hvp_rosenbrock_1000.v value - normal normal
@@ -11954,40 +12241,80 @@ module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas
     %11 = stablehlo.multiply %10, %3 : tensor<999xf64>
     %12 = stablehlo.subtract %0, %4 : tensor<999xf64>
     %13 = stablehlo.subtract %1, %7 : tensor<999xf64>
+    %14 = stablehlo.multiply %12, %12 : tensor<999xf64>
     %cst_2 = stablehlo.constant dense<2.000000e+00> : tensor<f64>
-    %14 = stablehlo.broadcast_in_dim %cst_2, dims = [] : (tensor<f64>) -> tensor<999xf64>
-    %15 = stablehlo.multiply %14, %12 : tensor<999xf64>
+    %15 = stablehlo.broadcast_in_dim %cst_2, dims = [] : (tensor<f64>) -> tensor<999xf64>
+    %16 = stablehlo.multiply %15, %12 : tensor<999xf64>
+    %17 = stablehlo.multiply %13, %16 : tensor<999xf64>
     %cst_3 = stablehlo.constant dense<2.000000e+00> : tensor<f64>
-    %16 = stablehlo.broadcast_in_dim %cst_3, dims = [] : (tensor<f64>) -> tensor<999xf64>
-    %17 = stablehlo.multiply %16, %13 : tensor<999xf64>
-    %18 = stablehlo.slice %arg1 [0:999] : (tensor<1000xf64>) -> tensor<999xf64>
-    %19 = stablehlo.negate %18 : tensor<999xf64>
+    %18 = stablehlo.broadcast_in_dim %cst_3, dims = [] : (tensor<f64>) -> tensor<999xf64>
+    %19 = stablehlo.multiply %18, %12 : tensor<999xf64>
     %cst_4 = stablehlo.constant dense<2.000000e+00> : tensor<f64>
     %20 = stablehlo.broadcast_in_dim %cst_4, dims = [] : (tensor<f64>) -> tensor<999xf64>
-    %21 = stablehlo.multiply %20, %19 : tensor<999xf64>
-    %cst_5 = stablehlo.constant dense<1.000000e+00> : tensor<f64>
+    %21 = stablehlo.multiply %20, %13 : tensor<999xf64>
+    %cst_5 = stablehlo.constant dense<1.000000e+02> : tensor<f64>
     %22 = stablehlo.broadcast_in_dim %cst_5, dims = [] : (tensor<f64>) -> tensor<999xf64>
-    %23 = stablehlo.multiply %22, %21 : tensor<999xf64>
-    %24 = stablehlo.negate %23 : tensor<999xf64>
-    %cst_6 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
-    %25 = stablehlo.pad %24, %cst_6, low = [0], high = [1], interior = [0] : (tensor<999xf64>, tensor<f64>) -> tensor<1000xf64>
-    %cst_7 = stablehlo.constant dense<1.000000e+02> : tensor<f64>
-    %26 = stablehlo.broadcast_in_dim %cst_7, dims = [] : (tensor<f64>) -> tensor<999xf64>
-    %27 = stablehlo.multiply %26, %22 : tensor<999xf64>
-    %28 = stablehlo.multiply %27, %15 : tensor<999xf64>
-    %29 = stablehlo.multiply %27, %17 : tensor<999xf64>
-    %30 = stablehlo.negate %28 : tensor<999xf64>
-    %31 = stablehlo.negate %29 : tensor<999xf64>
-    %32 = stablehlo.multiply %31, %9 : tensor<999xf64>
-    %33 = stablehlo.multiply %30, %11 : tensor<999xf64>
-    %34 = stablehlo.add %32, %33 : tensor<999xf64>
-    %cst_8 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
-    %35 = stablehlo.pad %34, %cst_8, low = [0], high = [1], interior = [0] : (tensor<999xf64>, tensor<f64>) -> tensor<1000xf64>
-    %36 = stablehlo.add %25, %35 : tensor<1000xf64>
-    %cst_9 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
-    %37 = stablehlo.pad %29, %cst_9, low = [1], high = [0], interior = [0] : (tensor<999xf64>, tensor<f64>) -> tensor<1000xf64>
-    %38 = stablehlo.add %36, %37 : tensor<1000xf64>
-    return %38 : tensor<1000xf64>
+    %23 = stablehlo.multiply %22, %14 : tensor<999xf64>
+    %cst_6 = stablehlo.constant dense<1.000000e+02> : tensor<f64>
+    %24 = stablehlo.broadcast_in_dim %cst_6, dims = [] : (tensor<f64>) -> tensor<999xf64>
+    %25 = stablehlo.multiply %24, %17 : tensor<999xf64>
+    %26 = stablehlo.slice %arg0 [0:999] : (tensor<1000xf64>) -> tensor<999xf64>
+    %27 = stablehlo.slice %arg1 [0:999] : (tensor<1000xf64>) -> tensor<999xf64>
+    %cst_7 = stablehlo.constant dense<1.000000e+00> : tensor<f64>
+    %28 = stablehlo.broadcast_in_dim %cst_7, dims = [] : (tensor<f64>) -> tensor<999xf64>
+    %29 = stablehlo.subtract %28, %26 : tensor<999xf64>
+    %30 = stablehlo.negate %27 : tensor<999xf64>
+    %31 = stablehlo.multiply %29, %29 : tensor<999xf64>
+    %cst_8 = stablehlo.constant dense<2.000000e+00> : tensor<f64>
+    %32 = stablehlo.broadcast_in_dim %cst_8, dims = [] : (tensor<f64>) -> tensor<999xf64>
+    %33 = stablehlo.multiply %32, %29 : tensor<999xf64>
+    %34 = stablehlo.multiply %30, %33 : tensor<999xf64>
+    %cst_9 = stablehlo.constant dense<2.000000e+00> : tensor<f64>
+    %35 = stablehlo.broadcast_in_dim %cst_9, dims = [] : (tensor<f64>) -> tensor<999xf64>
+    %36 = stablehlo.multiply %35, %29 : tensor<999xf64>
+    %cst_10 = stablehlo.constant dense<2.000000e+00> : tensor<f64>
+    %37 = stablehlo.broadcast_in_dim %cst_10, dims = [] : (tensor<f64>) -> tensor<999xf64>
+    %38 = stablehlo.multiply %37, %30 : tensor<999xf64>
+    %39 = stablehlo.add %23, %31 : tensor<999xf64>
+    %40 = stablehlo.add %25, %34 : tensor<999xf64>
+    %cst_11 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
+    %41 = stablehlo.reduce(%39 init: %cst_11) applies stablehlo.add across dimensions = [0] : (tensor<999xf64>, tensor<f64>) -> tensor<f64>
+    %cst_12 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
+    %42 = stablehlo.reduce(%40 init: %cst_12) applies stablehlo.add across dimensions = [0] : (tensor<999xf64>, tensor<f64>) -> tensor<f64>
+    %cst_13 = stablehlo.constant dense<1.000000e+00> : tensor<f64>
+    %43 = stablehlo.broadcast_in_dim %cst_13, dims = [] : (tensor<f64>) -> tensor<999xf64>
+    %44 = stablehlo.multiply %43, %36 : tensor<999xf64>
+    %45 = stablehlo.multiply %43, %38 : tensor<999xf64>
+    %46 = stablehlo.negate %44 : tensor<999xf64>
+    %47 = stablehlo.negate %45 : tensor<999xf64>
+    %cst_14 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
+    %48 = stablehlo.pad %46, %cst_14, low = [0], high = [1], interior = [0] : (tensor<999xf64>, tensor<f64>) -> tensor<1000xf64>
+    %cst_15 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
+    %49 = stablehlo.pad %47, %cst_15, low = [0], high = [1], interior = [0] : (tensor<999xf64>, tensor<f64>) -> tensor<1000xf64>
+    %cst_16 = stablehlo.constant dense<1.000000e+02> : tensor<f64>
+    %50 = stablehlo.broadcast_in_dim %cst_16, dims = [] : (tensor<f64>) -> tensor<999xf64>
+    %51 = stablehlo.multiply %50, %43 : tensor<999xf64>
+    %52 = stablehlo.multiply %51, %19 : tensor<999xf64>
+    %53 = stablehlo.multiply %51, %21 : tensor<999xf64>
+    %54 = stablehlo.negate %52 : tensor<999xf64>
+    %55 = stablehlo.negate %53 : tensor<999xf64>
+    %56 = stablehlo.multiply %54, %9 : tensor<999xf64>
+    %57 = stablehlo.multiply %55, %9 : tensor<999xf64>
+    %58 = stablehlo.multiply %54, %11 : tensor<999xf64>
+    %59 = stablehlo.add %57, %58 : tensor<999xf64>
+    %cst_17 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
+    %60 = stablehlo.pad %56, %cst_17, low = [0], high = [1], interior = [0] : (tensor<999xf64>, tensor<f64>) -> tensor<1000xf64>
+    %cst_18 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
+    %61 = stablehlo.pad %59, %cst_18, low = [0], high = [1], interior = [0] : (tensor<999xf64>, tensor<f64>) -> tensor<1000xf64>
+    %62 = stablehlo.add %48, %60 : tensor<1000xf64>
+    %63 = stablehlo.add %49, %61 : tensor<1000xf64>
+    %cst_19 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
+    %64 = stablehlo.pad %52, %cst_19, low = [1], high = [0], interior = [0] : (tensor<999xf64>, tensor<f64>) -> tensor<1000xf64>
+    %cst_20 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
+    %65 = stablehlo.pad %53, %cst_20, low = [1], high = [0], interior = [0] : (tensor<999xf64>, tensor<f64>) -> tensor<1000xf64>
+    %66 = stablehlo.add %62, %64 : tensor<1000xf64>
+    %67 = stablehlo.add %63, %65 : tensor<1000xf64>
+    return %67 : tensor<1000xf64>
   }
 }
 // workload jacobian_forward_20.v value - normal
@@ -12008,17 +12335,18 @@ module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas
     %11 = stablehlo.broadcast_in_dim %10, dims = [0, 1] : (tensor<1x20xf64>) -> tensor<20x20xf64>
     %12 = stablehlo.multiply %7, %11 : tensor<20x20xf64>
     %13:2 = call @_roll_static(%arg0, %7) : (tensor<20xf64>, tensor<20x20xf64>) -> (tensor<20xf64>, tensor<20x20xf64>)
-    %14 = stablehlo.broadcast_in_dim %13#0, dims = [1] : (tensor<20xf64>) -> tensor<1x20xf64>
-    %15 = stablehlo.broadcast_in_dim %14, dims = [0, 1] : (tensor<1x20xf64>) -> tensor<20x20xf64>
-    %16 = stablehlo.multiply %12, %15 : tensor<20x20xf64>
-    %17 = stablehlo.broadcast_in_dim %8, dims = [1] : (tensor<20xf64>) -> tensor<1x20xf64>
-    %18 = stablehlo.broadcast_in_dim %17, dims = [0, 1] : (tensor<1x20xf64>) -> tensor<20x20xf64>
-    %19 = stablehlo.multiply %18, %13#1 : tensor<20x20xf64>
-    %20 = stablehlo.add %16, %19 : tensor<20x20xf64>
-    %21 = call @cumsum(%20) : (tensor<20x20xf64>) -> tensor<20x20xf64>
-    %22 = stablehlo.transpose %21, dims = [1, 0] : (tensor<20x20xf64>) -> tensor<20x20xf64>
-    %23 = stablehlo.slice %22 [0:20, 0:20] : (tensor<20x20xf64>) -> tensor<20x20xf64>
-    return %23 : tensor<20x20xf64>
+    %14 = stablehlo.multiply %8, %13#0 : tensor<20xf64>
+    %15 = stablehlo.broadcast_in_dim %13#0, dims = [1] : (tensor<20xf64>) -> tensor<1x20xf64>
+    %16 = stablehlo.broadcast_in_dim %15, dims = [0, 1] : (tensor<1x20xf64>) -> tensor<20x20xf64>
+    %17 = stablehlo.multiply %12, %16 : tensor<20x20xf64>
+    %18 = stablehlo.broadcast_in_dim %8, dims = [1] : (tensor<20xf64>) -> tensor<1x20xf64>
+    %19 = stablehlo.broadcast_in_dim %18, dims = [0, 1] : (tensor<1x20xf64>) -> tensor<20x20xf64>
+    %20 = stablehlo.multiply %19, %13#1 : tensor<20x20xf64>
+    %21 = stablehlo.add %17, %20 : tensor<20x20xf64>
+    %22:2 = call @cumsum(%14, %21) : (tensor<20xf64>, tensor<20x20xf64>) -> (tensor<20xf64>, tensor<20x20xf64>)
+    %23 = stablehlo.transpose %22#1, dims = [1, 0] : (tensor<20x20xf64>) -> tensor<20x20xf64>
+    %24 = stablehlo.slice %23 [0:20, 0:20] : (tensor<20x20xf64>) -> tensor<20x20xf64>
+    return %24 : tensor<20x20xf64>
   }
   func.func private @_roll_static(%arg0: tensor<20xf64>, %arg1: tensor<20x20xf64>) -> (tensor<20xf64>, tensor<20x20xf64>) {
     %0 = stablehlo.slice %arg0 [19:20] : (tensor<20xf64>) -> tensor<1xf64>
@@ -12029,11 +12357,22 @@ module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas
     %5 = stablehlo.concatenate %1, %3, dim = 1 : (tensor<20x1xf64>, tensor<20x19xf64>) -> tensor<20x20xf64>
     return %4, %5 : tensor<20xf64>, tensor<20x20xf64>
   }
-  func.func private @cumsum(%arg0: tensor<20x20xf64>) -> tensor<20x20xf64> {
-    %0 = call @cumsum_0(%arg0) : (tensor<20x20xf64>) -> tensor<20x20xf64>
-    return %0 : tensor<20x20xf64>
+  func.func private @cumsum(%arg0: tensor<20xf64>, %arg1: tensor<20x20xf64>) -> (tensor<20xf64>, tensor<20x20xf64>) {
+    %0 = call @cumsum_0(%arg0) : (tensor<20xf64>) -> tensor<20xf64>
+    %1 = call @cumsum_1(%arg1) : (tensor<20x20xf64>) -> tensor<20x20xf64>
+    return %0, %1 : tensor<20xf64>, tensor<20x20xf64>
   }
-  func.func private @cumsum_0(%arg0: tensor<20x20xf64>) -> tensor<20x20xf64> {
+  func.func private @cumsum_0(%arg0: tensor<20xf64>) -> tensor<20xf64> {
+    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f64>
+    %0 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f64>) -> tensor<f64>
+    %1 = "stablehlo.reduce_window"(%arg0, %0) <{base_dilations = array<i64: 1>, padding = dense<[[19, 0]]> : tensor<1x2xi64>, window_dilations = array<i64: 1>, window_dimensions = array<i64: 20>, window_strides = array<i64: 1>}> ({
+    ^bb0(%arg1: tensor<f64>, %arg2: tensor<f64>):
+      %2 = stablehlo.add %arg1, %arg2 : tensor<f64>
+      stablehlo.return %2 : tensor<f64>
+    }) : (tensor<20xf64>, tensor<f64>) -> tensor<20xf64>
+    return %1 : tensor<20xf64>
+  }
+  func.func private @cumsum_1(%arg0: tensor<20x20xf64>) -> tensor<20x20xf64> {
     %cst = stablehlo.constant dense<0.000000e+00> : tensor<f64>
     %0 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f64>) -> tensor<f64>
     %1 = "stablehlo.reduce_window"(%arg0, %0) <{base_dilations = array<i64: 1, 1>, padding = dense<[[0, 0], [19, 0]]> : tensor<2x2xi64>, window_dilations = array<i64: 1, 1>, window_dimensions = array<i64: 1, 20>, window_strides = array<i64: 1, 1>}> ({

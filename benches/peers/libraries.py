@@ -101,7 +101,7 @@ class Jax:
         """The program as StableHLO, not derived."""
         n = len(w.inputs) - (len(w.wrt) if w.derived == "hvp" else 0)
         types = [self.jax.ShapeDtypeStruct(s, d) for d, s, _ in w.inputs[:n]]
-        return self.jax.jit(lambda *x: w.f(self, *x)).lower(*types).as_text()
+        return self.jax.jit(lambda *x: w.f(self, *x), keep_unused=w.all_inputs).lower(*types).as_text()
 
     def numpy(self, y):
         return self.jax.tree.leaves(y)

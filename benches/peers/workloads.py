@@ -24,6 +24,9 @@ class Workload:
     f: object
     peers: tuple = ("jax", "torch")
     tol: float = None  # how far results may be apart, relative to the largest number
+    all_inputs: bool = False  # JAX keeps inputs that nothing reads, and equations
+    primal: object = None  # the function without the weights of its gradient
+    weighted: bool = False  # whether weights are the first input
 
 
 def make(rng, dtype, shape, recipe):
@@ -380,7 +383,8 @@ def add_programs():
                 add(p.name + ".g", "grad", [i + 1 for i in p.wrt], [w, *p.inputs], weighted_sum(p), peers)
         for w in ALL[-2:]:
             if w.name[:-2] == p.name:
-                w.tol = p.tol
+                w.tol, w.all_inputs, w.primal = p.tol, True, chosen(p)
+                w.weighted = len(w.inputs) > len(p.inputs)
 
 
 try:
