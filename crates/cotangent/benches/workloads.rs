@@ -5,10 +5,11 @@
 //! and the kind of each input. `cargo bench -p cotangent --bench workloads [part of a name]` prints medians. With
 //! `--serve` it answers lines of `name, inputs, results, budget`, which is how `benches/peers/compare.py` runs it beside
 //! the others. Inputs are made outside of the timed part, results are made inside and dropped. `--once NAME CALLS [INPUTS]`
-//! runs one program so often, for callgrind and perf; `WORKLOADS` names another file of programs.
+//! runs one program so often, for callgrind and perf; `WORKLOADS` names another file of programs. `--limits` prints, for
+//! the step of each program that takes the most time, its shares of the machine's arithmetic and bandwidth, measured first.
 
 use cotangent::ad::{AdContext, grad, hessian, hvp};
-use cotangent::cpu::View as Tensor;
+use cotangent::cpu::{Machine, View as Tensor};
 use cotangent::rewrite::simplify;
 use cotangent::{Array, C64, Code, DType, Error, Function, Program, Result, Type, Val, npz};
 use std::hint::black_box;
@@ -66,6 +67,26 @@ impl Workload {
         }
         let program = cotangent::compile(&Arc::new(self.derive(&self.primal()?)?))?;
         Ok(Box::new(move || program.run_tensors(inputs.iter().cloned())))
+    }
+
+    /// The step that takes the most time: its operations, and what it uses of the machine.
+    fn limits(&self, machine: &Machine) -> Result<String> {
+        let f = Arc::new(self.derive(&self.primal()?)?);
+        let inputs: Vec<Tensor> = self.inputs()?.iter().map(Tensor::from).collect();
+        let profile = cotangent::compile(&f)?.profile(&inputs, 9)?;
+        let Some(step) = profile.steps.iter().max_by_key(|s| s.time) else { return Ok(String::new()) };
+        let mut names: Vec<&str> = step.step.equations.iter().map(|&e| f.eqns()[e].op.name()).collect();
+        names.dedup();
+        names.truncate(4);
+        let (arithmetic, bandwidth) = machine.share(step);
+        Ok(format!(
+            "{:9.1} us of {:9.1}   arithmetic {:4.0} %   bandwidth {:4.0} %   {}",
+            step.time.as_secs_f64() * 1e6,
+            profile.total.as_secs_f64() * 1e6,
+            arithmetic * 100.0,
+            bandwidth * 100.0,
+            names.join(" ")
+        ))
     }
 
     /// Inputs of the kinds that the workload names.
@@ -236,8 +257,13 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         }
         return Ok(());
     }
+    let machine = args.iter().any(|a| a == "--limits").then(Machine::measure);
     let part = args.iter().find(|a| !a.starts_with("--")).map_or("", String::as_str);
     for w in all.iter().filter(|w| w.name.contains(part)) {
+        if let Some(machine) = &machine {
+            println!("{:32} {}", w.name, w.limits(machine).unwrap_or_else(|e| e.to_string()));
+            continue;
+        }
         let timed = w.inputs().and_then(|x| samples(&*w.ready(&x)?, Duration::from_millis(400)));
         match timed {
             Ok(mut times) => {
