@@ -202,6 +202,13 @@ macro_rules! for_whole {
     };
 }
 
+/// Runs a block for an integer type.
+macro_rules! for_int {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        crate::element::pick!($dtype, $T => $body; I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64)
+    };
+}
+
 /// Runs a block for a complex type.
 macro_rules! for_pair {
     ($dtype:expr, $T:ident => $body:expr) => {
@@ -272,4 +279,4 @@ macro_rules! pick {
     };
 }
 
-pub(crate) use {for_any, for_compute, for_compute_ordered, for_pair, for_real, for_size, for_whole, pick};
+pub(crate) use {for_any, for_compute, for_compute_ordered, for_int, for_pair, for_real, for_size, for_whole, pick};

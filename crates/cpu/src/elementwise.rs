@@ -5,12 +5,13 @@
 //! rare. Fused or alone, an operation is the same instructions, so it gives the same bits.
 
 use crate::convert::{Source, Target};
-use crate::element::{Pair, Plain, Real, Whole, for_pair, for_real, for_whole};
+use crate::element::{Pair, Plain, Real, Whole, for_int, for_pair, for_real, for_whole};
 use crate::rows::{self, Row};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Binary, Comparison, Op, SpecialFn, Unary};
 use cotangent_core::{C64, C128, DType, bf16, f16, math};
 use cotangent_kernels::simd::Level;
+use cotangent_kernels::tile::integers;
 use cotangent_kernels::tile::kernels::{self, Arithmetic, Map, Zip};
 use cotangent_kernels::tile::{Body, Builder, Float, Kernel, Value};
 use cotangent_kernels::vector::functions as vector;
@@ -258,8 +259,17 @@ impl Lowering {
                 let zero = for_whole!(dtype, T => self.constant(<T as Whole>::of(0)));
                 self.binary(Binary::Sub, zero, x)
             }
-            _ if to == dtype => self.row(for_whole!(dtype, T => rows::whole1::<T>(def.int)), to, &[x.0]),
-            _ => self.row(for_whole!(dtype, T => rows::whole_truth::<T>(def.int)), to, &[x.0]),
+            (_, op) => {
+                use integers::Unary as F;
+                let f = match op {
+                    Unary::Abs => F::Abs,
+                    Unary::Sign => F::Sign,
+                    Unary::Popcnt => F::CountOnes,
+                    Unary::Clz => F::LeadingZeros,
+                    op => unreachable!("`{op:?}` is not defined on {dtype}"),
+                };
+                self.step(for_int!(dtype, T => integers::unary::<T>(f)), to, &[x.0])
+            }
         }
     }
 
@@ -284,19 +294,37 @@ impl Lowering {
                 };
                 self.step(kernel, dtype, &both)
             }
-            Kind::Int | Kind::Bool => {
-                let f = match op {
-                    Binary::Add => Arithmetic::Add,
-                    Binary::Sub => Arithmetic::Sub,
-                    Binary::Mul => Arithmetic::Mul,
-                    Binary::Max => Arithmetic::Max,
-                    Binary::Min => Arithmetic::Min,
-                    Binary::And => Arithmetic::And,
-                    Binary::Or => Arithmetic::Or,
-                    Binary::Xor => Arithmetic::Xor,
-                    _ => return self.row(for_whole!(dtype, T => rows::whole2::<T>(def.int)), dtype, &both),
-                };
-                self.step(for_whole!(dtype, T => kernels::integers::<T>(f)), dtype, &both)
+            Kind::Int | Kind::Bool => self.integers(op, x, y),
+        }
+    }
+
+    /// A function of two integers or booleans.
+    fn integers(&mut self, op: Binary, x: Typed, y: Typed) -> Typed {
+        use integers::Binary as F;
+        let (dtype, both) = (x.1, [x.0, y.0]);
+        let f = match op {
+            Binary::Add => Ok(Arithmetic::Add),
+            Binary::Sub => Ok(Arithmetic::Sub),
+            Binary::Mul => Ok(Arithmetic::Mul),
+            Binary::Max => Ok(Arithmetic::Max),
+            Binary::Min => Ok(Arithmetic::Min),
+            Binary::And => Ok(Arithmetic::And),
+            Binary::Or => Ok(Arithmetic::Or),
+            Binary::Xor => Ok(Arithmetic::Xor),
+            Binary::ShiftLeft => Err(F::ShiftLeft),
+            Binary::ShiftRightLogical => Err(F::ShiftRightLogical),
+            Binary::ShiftRightArithmetic => Err(F::ShiftRightArithmetic),
+            Binary::Div => Err(F::Div),
+            Binary::Rem => Err(F::Rem),
+            Binary::Pow => Err(F::Pow),
+            op => unreachable!("`{op:?}` is not defined on {dtype}"),
+        };
+        match f {
+            Ok(f) => self.step(for_whole!(dtype, T => kernels::integers::<T>(f)), dtype, &both),
+            Err(f) => {
+                let many = matches!(f, F::Div | F::Rem | F::Pow);
+                let cost = if many { 300 } else { 20 } * dtype.size() as u64;
+                self.push((for_int!(dtype, T => integers::binary::<T>(f, self.level)), 0), dtype, &both, cost)
             }
         }
     }
@@ -352,7 +380,10 @@ impl Lowering {
             }
             Kind::Float => self.row(for_real!(x.1, T => rows::real_power::<T>(n)), x.1, &[x.0]),
             Kind::Complex => self.row(for_pair!(x.1, T => rows::pair_power::<T>(n)), x.1, &[x.0]),
-            _ => self.row(for_whole!(x.1, T => rows::whole_power::<T>(n)), x.1, &[x.0]),
+            _ => {
+                let kernel = for_int!(x.1, T => integers::fixed_power::<T>());
+                self.push((kernel, n as usize), x.1, &[x.0], 100 * x.1.size() as u64)
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 //! The function travels in the kernel's `data`. It computes as the reference does (see [`element`](crate::element)), so
 //! the bits are the reference's.
 
-use crate::element::{Pair, Real, Whole};
+use crate::element::{Pair, Real};
 use cotangent_core::ops::{Format, ReducePrecision};
 use cotangent_core::{C128, DType, math};
 use cotangent_kernels::tile::Kernel;
@@ -41,12 +41,6 @@ rows! {
     real_truth[T: Real](a: T) -> bool, fn(f64) -> f64, |f| f(a.to()) != 0.0;
     /// A real function of two operands.
     real2[T: Real](a: T, b: T) -> T, fn(f64, f64) -> f64, |f| T::of(f(a.to(), b.to()));
-    /// A function of integers.
-    whole1[T: Whole](a: T) -> T, fn(i128, DType) -> i128, |f| T::of(f(a.to(), T::DTYPE));
-    /// A function of integers whose value is a truth value.
-    whole_truth[T: Whole](a: T) -> bool, fn(i128, DType) -> i128, |f| f(a.to(), DType::Bool) != 0;
-    /// A function of two integers.
-    whole2[T: Whole](a: T, b: T) -> T, fn(i128, i128, DType) -> i128, |f| T::of(f(a.to(), b.to(), T::DTYPE));
     /// A complex function.
     pair1[T: Pair](a: T) -> T, fn(C128) -> C128, |f| T::of(f(a.to()));
     /// A complex function whose value is real.
@@ -90,8 +84,6 @@ fn unpacked(n: i64) -> (u32, u32) {
 }
 
 numbered! {
-    /// `x^n`
-    whole_power[Whole](x), |n| T::of(math::pow_int(x.to(), n.into()));
     /// `x^n`
     real_power[Real](x), |n| T::of(math::powi(x.to(), n));
     /// `x^n`

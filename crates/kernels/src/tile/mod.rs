@@ -13,6 +13,7 @@
 mod body;
 mod emitted;
 pub mod fold;
+pub mod integers;
 pub mod kernels;
 mod pack;
 mod recurrence;
