@@ -1,11 +1,11 @@
 //! Factorisations: one matrix after another, each from a row-major slice. Single precision is computed in double.
 
-use crate::convert::convert;
+use crate::convert::converted;
 use crate::element::{Plain, collected, limit, pick, zeroed};
 use crate::kernel::{Kernel, Operands, Results, Used, kernel};
 use crate::tensor::{Extents, Tensor};
 use cotangent_core::ops::{ANCHOR, Eig, Eigh, Qr, Slogdet, Svd, TriangularSolve, Turn, eig_order};
-use cotangent_core::{C128, DType, Env, Result};
+use cotangent_core::{C128, DType, Result};
 use cotangent_kernels::Fallible;
 use cotangent_kernels::linalg::{self, Field, Shape, Triangle};
 use cotangent_kernels::parallel::{Shared, attempt, try_chunks};
@@ -32,15 +32,11 @@ fn in_double(dtype: DType, kernel: Kernel) -> Kernel {
     if double(dtype) == dtype {
         return kernel;
     }
-    let change = |x: Tensor, to: DType, env: &Env| -> Result<Tensor> {
-        let mut y = convert(to)(env, smallvec![x])?;
-        Ok(y.remove(0))
-    };
     Box::new(move |env, x: Operands| {
-        let wide = x.into_iter().map(|x| change(x, double(dtype), env)).collect::<Result<Operands>>()?;
+        let wide = x.into_iter().map(|x| converted(x, double(dtype))).collect::<Result<Operands>>()?;
         let round = |y: Tensor| match y.dtype() {
-            DType::F64 => change(y, DType::F32, env),
-            DType::C128 => change(y, DType::C64, env),
+            DType::F64 => converted(y, DType::F32),
+            DType::C128 => converted(y, DType::C64),
             _ => Ok(y),
         };
         kernel(env, wide)?.into_iter().map(round).collect()

@@ -145,7 +145,8 @@ fn record2<E: Float, F: Function2>(x: [Id; 3]) -> Id {
 
 macro_rules! levels {
     ($pick:ident, $trait:ident, $run:ident, $record:ident) => {
-        fn $pick<E: Float, F: $trait>(level: Level) -> Kernel {
+        /// The kernel of a function at a level.
+        pub(crate) fn $pick<E: Float, F: $trait>(level: Level) -> Kernel {
             unsafe fn portable<E: Float, F: $trait>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
                 // SAFETY: the caller's promise.
                 unsafe { $run::<E::Portable, F>(n, y, x) }

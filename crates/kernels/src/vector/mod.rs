@@ -4,6 +4,7 @@
 //! contracted, and subnormal numbers count: so a function written over [`V`] gives the same bits whatever vector it is
 //! compiled for. `fma` is exact at every level (on machines without the instruction it is slow).
 
+pub mod complex;
 pub mod functions;
 pub(crate) mod gradual;
 mod math;
