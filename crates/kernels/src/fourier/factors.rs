@@ -72,7 +72,7 @@ fn pass(radix: usize) -> f64 {
 /// The cheapest way for a prime number of points, and its instructions.
 pub(super) fn prime(p: usize) -> (Way, f64) {
     let points = p as f64;
-    if p <= super::butterfly::MOST_ODD && p <= 23 {
+    if p <= 23 {
         return (Way::Pairs, points * (2.0 * points + 8.0));
     }
     let padded = convolved(2 * p - 1);

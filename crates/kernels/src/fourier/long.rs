@@ -7,13 +7,14 @@
 
 use super::butterfly::C;
 use super::factors::{convolved, cost, primes};
-use super::lines::{Load, Part, Place, Store};
 use super::plan::{Plan, pair};
 use super::prime::chirp;
 use super::roots::Roots;
-use super::vectors::{Job, Width, dispatch};
+
+use crate::lanes::lines::{Load, Part, Place, Store};
+use crate::lanes::{Job, Width, dispatch, over_panels};
 use crate::memory::{Fallible, push, with_capacity, with_room, zeros};
-use crate::parallel::{Shared, attempt};
+use crate::parallel::Shared;
 use crate::simd::Level;
 use crate::vector::{Float, MOST, Tables, V};
 
@@ -121,7 +122,7 @@ pub(super) unsafe fn panels<E: Float>(
     twiddles: Option<&[E]>,
 ) -> Fallible {
     let (x, y, n) = (Shared(x.cast_mut()), Shared(y), plan.points());
-    over_panels::<E>(level, lines, 4 * n + 2 * plan.work(), n, |width, first, count, room| {
+    over_panels::<E>(level, lines, 4 * n + 2 * plan.work(), nanos(n, lines), |width, first, count, room| {
         let row = 2 * width.lanes::<E>();
         let (a, b) = (room, room.wrapping_add(n * row));
         let part = |place, swap| Part { place, first, count, points: n, swap };
@@ -137,24 +138,9 @@ pub(super) unsafe fn panels<E: Float>(
     })
 }
 
-/// Calls `f` with the vectors, the first line and the number of lines of every panel, and room for so many elements of
-/// each lane.
-pub(super) fn over_panels<E: Float>(
-    level: Level,
-    lines: usize,
-    elements: usize,
-    points: usize,
-    f: impl Fn(Width, usize, usize, *mut E) + Sync,
-) -> Fallible {
-    let lanes = Width::of::<E>(level, lines).lanes::<E>();
-    // About a nanosecond for each element and pass.
-    let nanos = points as u64 * lines as u64 * u64::from(points.ilog2() / 2 + 1);
-    attempt(lines.div_ceil(lanes), nanos, |panel| {
-        let first = panel * lanes;
-        let count = lanes.min(lines - first);
-        let width = Width::of::<E>(level, if count == lanes { lines } else { count });
-        with_room(elements * width.lanes::<E>() * size_of::<E>(), |room| f(width, first, count, room.cast()))
-    })
+/// About the nanoseconds of transforms: one for each element and two passes.
+pub(super) fn nanos(points: usize, lines: usize) -> u64 {
+    (points as u64).saturating_mul(lines as u64).saturating_mul(u64::from(points.ilog2() / 2 + 1))
 }
 
 /// Multiplies the columns of a panel with their twiddles.

@@ -1,6 +1,6 @@
 //! Fourier transforms along an axis, without scale factors, in O(n log n) for every n.
 //!
-//! A line is a lane of a vector, from the first pass to the last: [`lines`] brings lines to a panel and back, [`plan`] has the
+//! A line is a lane of a vector, from the first pass to the last: [`lines`](crate::lanes::lines) brings lines to a panel and back, [`plan`] has the
 //! passes over it, of the radices 2, 3, 4, 5, 8 and odd primes ([`butterfly`]); large primes are convolutions ([`prime`]).
 //! [`real`] transforms real lines at half the work. A [`long`] line is split, so that lanes are its columns.
 //!
@@ -21,7 +21,6 @@
 
 mod butterfly;
 mod factors;
-mod lines;
 mod long;
 mod plan;
 mod prime;
@@ -29,21 +28,20 @@ mod real;
 mod roots;
 #[cfg(test)]
 mod tests;
-mod vectors;
 
+use crate::lanes::lines::{Load, Part, Place, Store};
+use crate::lanes::{Width, dispatch, over_panels};
 use crate::memory::{Fallible, hold, with_room};
 use crate::parallel::{Shared, attempt};
 use crate::simd::Level;
 use crate::vector::Float;
 use crate::view::View;
-use lines::{Load, Part, Place, Store};
-use long::{LANE, Long, over_panels, panels};
+use long::{LANE, Long, nanos, panels};
 use num_complex::Complex;
 use plan::Plan;
 use real::{LongReal, RealPlan};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, OnceLock};
-use vectors::{Width, dispatch};
 
 /// Bytes of plans that are kept for each element type.
 const MOST: usize = 64 << 20;
@@ -259,7 +257,7 @@ fn real<E: Kept>(level: Level, y: &mut [Complex<E>], x: View<E>) -> Fallible {
         }
         _ => unreachable!("plans of real lines are kept apart"),
     };
-    over_panels::<E>(level, lines, n + 2 * half + plan.work(), n, |width, first, count, room| {
+    over_panels::<E>(level, lines, n + 2 * half + plan.work(), nanos(n, lines), |width, first, count, room| {
         let lanes = width.lanes::<E>();
         let (a, b) = (room, room.wrapping_add(n * lanes));
         // SAFETY: as in `complex`; the room has both panels and the plan's workspace.
@@ -292,7 +290,7 @@ fn real_adjoint<E: Kept>(level: Level, y: &mut [E], x: View<Complex<E>>, n: usiz
         }
         _ => unreachable!("plans of real lines are kept apart"),
     };
-    over_panels::<E>(level, lines, n + 2 * half + plan.work(), n, |width, first, count, room| {
+    over_panels::<E>(level, lines, n + 2 * half + plan.work(), nanos(n, lines), |width, first, count, room| {
         let lanes = width.lanes::<E>();
         let (a, b) = (room, room.wrapping_add(2 * half * lanes));
         // SAFETY: as in `complex`; the room has both panels and the plan's workspace.

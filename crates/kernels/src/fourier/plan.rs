@@ -13,7 +13,7 @@ use super::butterfly::{C, PAIRS, Symmetric, butterfly, odd};
 use super::factors::{Way, prime, radices};
 use super::prime::Prime;
 use super::roots::Roots;
-use super::vectors::{Job, Width, dispatch};
+use crate::lanes::{Job, Width, dispatch};
 use crate::memory::{Fallible, push, with_capacity};
 use crate::vector::{Float, V};
 
@@ -208,8 +208,8 @@ impl<E: Float> Pass<'_, E> {
             for p in 1..m {
                 let from = self.stage.twiddles.as_ptr().add(2 * (p - 1) * (R - 1));
                 let mut twiddles = [C::<W>::zero(); R];
-                for k in 1..R {
-                    twiddles[k] = C::splat(from.add(2 * (k - 1)));
+                for (k, turn) in twiddles.iter_mut().enumerate().skip(1) {
+                    *turn = C::splat(from.add(2 * (k - 1)));
                 }
                 let (from, to) = (self.x.add(s * p * row), self.y.add(s * R * p * row));
                 for q in 0..s {

@@ -10,7 +10,7 @@ use super::butterfly::C;
 use super::factors::{Way, generator};
 use super::plan::{Plan, pair};
 use super::roots::Roots;
-use super::vectors::{Job, Width, dispatch};
+use crate::lanes::{Job, Width, dispatch};
 use crate::memory::{Fallible, push, with_capacity, zeros};
 use crate::simd::Level;
 use crate::vector::{Float, V};

@@ -13,7 +13,7 @@ use super::factors::{Way, prime, primes};
 use super::long::Long;
 use super::plan::{Plan, pair, symmetric};
 use super::roots::Roots;
-use super::vectors::{Job, Width, dispatch};
+use crate::lanes::{Job, Width, dispatch};
 use crate::memory::{Fallible, with_capacity, with_room};
 use crate::simd::Level;
 use crate::vector::{Float, V};
@@ -342,19 +342,19 @@ impl<E: Float> Job<E> for Join<'_, E> {
             for j in 0..m {
                 let first = W::load(self.a.add(j * W::N));
                 let mut all = first;
-                for k in 0..half {
+                for (k, u) in u.iter_mut().enumerate().take(half) {
                     let z = C::<W>::load(self.odd.line(self.a, k + 1, W::N).add((m - j) % m * 2 * W::N));
                     let turn = C::splat(turns.as_ptr().add(2 * (j * half + k)));
-                    u[k] = if j > 0 { z.mul_conjugate(turn) } else { z };
-                    all = all.add(u[k].re);
+                    *u = if j > 0 { z.mul_conjugate(turn) } else { z };
+                    all = all.add(u.re);
                 }
                 all.store(self.y.add(j * W::N));
                 for i in 0..half {
                     let (mut even, mut odd) = (first, W::splat(E::ZERO));
-                    for k in 0..half {
+                    for (k, u) in u.iter().enumerate().take(half) {
                         let turn = C::<W>::splat(table.as_ptr().add(2 * (i * half + k)));
-                        even = u[k].re.fma(turn.re, even);
-                        odd = u[k].im.fma(turn.im, odd);
+                        even = u.re.fma(turn.re, even);
+                        odd = u.im.fma(turn.im, odd);
                     }
                     even.sub(odd).store(self.y.add(((i + 1) * m + j) * W::N));
                     even.add(odd).store(self.y.add(((r - i - 1) * m + j) * W::N));

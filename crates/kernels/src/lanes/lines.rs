@@ -3,29 +3,29 @@
 //! Lines that are adjacent are read as rows, points that are adjacent in blocks that are transposed in registers, others
 //! one by one.
 
-use super::vectors::Job;
+use super::Job;
 use crate::turn;
 use crate::vector::{Float, MOST, V};
 
 /// Where lines are, in elements of the real type.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(crate) struct Place {
     /// Lines of a group.
-    pub(super) inner: usize,
+    pub(crate) inner: usize,
     /// From a group to the next.
-    pub(super) outer_step: isize,
+    pub(crate) outer_step: isize,
     /// From a line of a group to the next.
-    pub(super) line_step: isize,
+    pub(crate) line_step: isize,
     /// From a point to the next.
-    pub(super) point_step: isize,
+    pub(crate) point_step: isize,
     /// Elements of a point: 1, or 2 for a complex one.
-    pub(super) unit: usize,
+    pub(crate) unit: usize,
 }
 
 impl Place {
     /// The first element of a line.
     #[inline(always)]
-    pub(super) fn line(&self, l: usize) -> isize {
+    pub(crate) fn line(&self, l: usize) -> isize {
         let (group, line) = ((l / self.inner) as isize, (l % self.inner) as isize);
         group.wrapping_mul(self.outer_step).wrapping_add(line.wrapping_mul(self.line_step))
     }
@@ -39,13 +39,13 @@ impl Place {
 
 /// Some lines, as many as a panel has lanes at most.
 #[derive(Clone, Copy)]
-pub(super) struct Part {
-    pub(super) place: Place,
-    pub(super) first: usize,
-    pub(super) count: usize,
-    pub(super) points: usize,
+pub(crate) struct Part {
+    pub(crate) place: Place,
+    pub(crate) first: usize,
+    pub(crate) count: usize,
+    pub(crate) points: usize,
     /// Whether real and imaginary parts are exchanged.
-    pub(super) swap: bool,
+    pub(crate) swap: bool,
 }
 
 impl Part {
@@ -69,17 +69,17 @@ impl Part {
 }
 
 /// Reads lines to a panel; lanes without a line repeat the first one, or are 0.
-pub(super) struct Load<E> {
-    pub(super) lines: Part,
-    pub(super) from: *const E,
-    pub(super) to: *mut E,
+pub(crate) struct Load<E> {
+    pub(crate) lines: Part,
+    pub(crate) from: *const E,
+    pub(crate) to: *mut E,
 }
 
 /// Writes lines from a panel.
-pub(super) struct Store<E> {
-    pub(super) lines: Part,
-    pub(super) from: *const E,
-    pub(super) to: *mut E,
+pub(crate) struct Store<E> {
+    pub(crate) lines: Part,
+    pub(crate) from: *const E,
+    pub(crate) to: *mut E,
 }
 
 impl<E: Float> Job<E> for Load<E> {

@@ -1,11 +1,15 @@
-//! Jobs over the vectors of a level, and of how many lanes.
+//! Jobs over the vectors of a level in which each lane is a line or a matrix of its own, and panels of such lanes.
 
+pub(crate) mod lines;
+
+use crate::memory::{Fallible, with_room};
+use crate::parallel::attempt;
 use crate::simd::Level;
 use crate::vector::{Float, V};
 
 /// The kind of vectors that a job runs on.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Width {
+pub(crate) enum Width {
     /// One lane, with the instructions of the level.
     Single(Level),
     /// All lanes of the level's vectors.
@@ -14,7 +18,7 @@ pub(super) enum Width {
 
 impl Width {
     /// The vectors for a number of lines: not more lanes than are used, where a level has narrower vectors.
-    pub(super) fn of<E: Float>(level: Level, lines: usize) -> Width {
+    pub(crate) fn of<E: Float>(level: Level, lines: usize) -> Width {
         /// Lines that take as long one by one as in lanes that are mostly idle.
         const FEW: usize = 1;
         if lines <= FEW {
@@ -28,7 +32,7 @@ impl Width {
     }
 
     /// Lanes of a vector.
-    pub(super) fn lanes<E: Float>(self) -> usize {
+    pub(crate) fn lanes<E: Float>(self) -> usize {
         match self {
             Width::Single(_) => 1,
             #[cfg(target_arch = "x86_64")]
@@ -41,7 +45,7 @@ impl Width {
 }
 
 /// Work on vectors. What `run` calls must be inlined, or it is not compiled for the instruction set.
-pub(super) trait Job<E: Float> {
+pub(crate) trait Job<E: Float> {
     /// Does the work.
     ///
     /// # Safety
@@ -53,7 +57,7 @@ pub(super) trait Job<E: Float> {
 ///
 /// # Safety
 /// That of the job.
-pub(super) unsafe fn dispatch<E: Float, J: Job<E>>(width: Width, job: &J) {
+pub(crate) unsafe fn dispatch<E: Float, J: Job<E>>(width: Width, job: &J) {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx2,fma")]
@@ -88,4 +92,29 @@ pub(super) unsafe fn dispatch<E: Float, J: Job<E>>(width: Width, job: &J) {
         Width::Single(_) => unsafe { job.run::<E::Single>() },
         Width::Whole(_) => unsafe { job.run::<E::Portable>() },
     }
+}
+
+/// Calls `f` with the vectors, the first line and the number of lines of every panel, and room for so many elements of
+/// each lane. All of it takes about `nanos` on one thread.
+pub(crate) fn over_panels<E: Float>(
+    level: Level,
+    lines: usize,
+    elements: usize,
+    nanos: u64,
+    f: impl Fn(Width, usize, usize, *mut E) + Sync,
+) -> Fallible {
+    let lanes = Width::of::<E>(level, lines).lanes::<E>();
+    let panels = lines.div_ceil(lanes);
+    // Panels of a claim: about 20 microseconds.
+    let group = (20_000 * panels as u64 / nanos.max(1)).clamp(1, 1 << 20) as usize;
+    attempt(panels.div_ceil(group), nanos, |chunk| {
+        with_room(elements * lanes * size_of::<E>(), |room| {
+            for panel in chunk * group..panels.min((chunk + 1) * group) {
+                let first = panel * lanes;
+                let count = lanes.min(lines - first);
+                let width = Width::of::<E>(level, if count == lanes { lines } else { count });
+                f(width, first, count, room.cast());
+            }
+        })
+    })
 }
