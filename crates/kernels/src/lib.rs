@@ -37,6 +37,7 @@ pub mod environment;
 pub mod fourier;
 pub mod gemm;
 pub mod index;
+mod lanes;
 pub mod linalg;
 pub mod loops;
 pub mod memory;
