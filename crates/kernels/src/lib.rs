@@ -39,6 +39,7 @@ pub mod gemm;
 pub mod index;
 pub mod linalg;
 pub mod loops;
+mod mac;
 pub mod memory;
 pub mod parallel;
 pub mod reduce;
