@@ -40,6 +40,7 @@ pub mod index;
 mod lanes;
 pub mod linalg;
 pub mod loops;
+mod mac;
 pub mod memory;
 pub mod parallel;
 pub mod reduce;

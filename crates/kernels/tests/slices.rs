@@ -2,7 +2,7 @@
 //! small and large extents. A call panics; it reads and writes nothing beside its slices, which end where memory ends.
 #![cfg(target_os = "linux")]
 
-use cotangent_kernels::convolution::{Channels, Convolve, convolve};
+use cotangent_kernels::convolution::{Channels, Convolve, Planes, convolve};
 use cotangent_kernels::fourier::Fourier;
 use cotangent_kernels::gemm::gemm;
 use cotangent_kernels::linalg::{self, Field, Shape, Triangle, lanes};
@@ -165,17 +165,18 @@ fn windows<T: Convolve + Plain>(of: &str, n: usize, one: T) -> Vec<Case> {
     let axis = Axis { len: n, window: 3, count: n - 2, stride: 1, dilation: 1, x_dilation: 1, low: 0 };
     let mut all = Vec::new();
     for (features, outputs) in [(8, 4 * n), (2, 2)] {
-        let c = Channels { groups: 1, batch: 2, features, outputs };
+        let c = Channels { groups: 1, batch: 2, features, outputs, batch_first: true };
         let lens = [2 * outputs * (n - 2), 2 * features * n, outputs * features * 3];
         let slices = move |l: &[usize]| (slice(l[0], one), slice(l[1], one), slice(l[2], one));
         all.push(case(&format!("convolve {of} {n} {outputs}"), &lens, move |l| {
             let (mut y, x, w) = slices(l);
-            convolve(&mut y, &x, &w, c, &[axis]).unwrap();
+            convolve(&mut y, View::dense(&x, &c.operand(n)), &w, c, &[axis]).unwrap();
         }));
         for level in Level::available() {
             all.push(case(&format!("slide {of} {n} {outputs} {level:?}"), &lens, move |l| {
                 let (mut y, x, w) = slices(l);
-                T::slide(level, &mut y, &x, &w, c, &[axis]).unwrap();
+                let shape = c.operand(n);
+                T::slide(level, &mut y, Planes::of(View::dense(&x, &shape)), &w, c, &[axis]).unwrap();
             }));
         }
     }
