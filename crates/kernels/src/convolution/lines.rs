@@ -71,7 +71,8 @@ unsafe fn line<L: Mac, const O: usize>(t: &Line<L::E>) {
     }
 }
 
-/// `V` vectors of windows from `at` on, the last of which may be a part: how many windows they have room for.
+/// `V` vectors of windows from `at` on: how many windows they have room for. The last vector ends where the line ends, and
+/// computes some windows again; it is a part if the line is shorter than a vector.
 ///
 /// # Safety
 /// As [`Kernel`], and these vectors begin inside the line.
@@ -79,12 +80,14 @@ unsafe fn line<L: Mac, const O: usize>(t: &Line<L::E>) {
 unsafe fn vectors<L: Mac, const O: usize, const V: usize>(t: &Line<L::E>, at: usize) -> usize {
     let mut acc = [[L::zero(); V]; O];
     let mut w = t.w;
+    let last = (at + (V - 1) * L::N).min(t.count.saturating_sub(L::N));
+    let place = |v: usize| if v + 1 < V { at + v * L::N } else { last };
     for row in 0..t.rows {
         // SAFETY: there is this row, with these vectors and outputs.
         unsafe {
-            let x = t.x.add(*t.steps.add(row) + at);
+            let x = t.x.add(*t.steps.add(row));
             let mut lanes = [L::zero(); V];
-            lanes.iter_mut().enumerate().for_each(|(v, lanes)| *lanes = L::load(x.add(v * L::N)));
+            lanes.iter_mut().enumerate().for_each(|(v, lanes)| *lanes = L::load(x.add(place(v))));
             for (o, acc) in acc.iter_mut().enumerate() {
                 let w = L::splat(*w.add(o));
                 acc.iter_mut().zip(&lanes).for_each(|(acc, &x)| *acc = acc.plus_product(w, x));
@@ -96,7 +99,7 @@ unsafe fn vectors<L: Mac, const O: usize, const V: usize>(t: &Line<L::E>, at: us
         for (v, sum) in acc.into_iter().enumerate() {
             // SAFETY: these windows of this output exist.
             unsafe {
-                let (y, left) = (t.y.add(o * t.output + at + v * L::N), t.count - at - v * L::N);
+                let (y, left) = (t.y.add(o * t.output + place(v)), t.count - place(v));
                 if left >= L::N { sum.store(y) } else { sum.store_first(y, left) }
             }
         }
