@@ -96,7 +96,7 @@ fn approximate(f: Unary) -> bool {
     )
 }
 
-/// Whether an equation is a function of complex numbers that the runtime computes in its own way.
+/// Whether an equation, of a body too, is a function of complex numbers that the runtime computes in its own way.
 pub fn is_complex_function(f: &Function) -> bool {
     let own = |op: &Op| match op {
         Op::Unary(f) => approximate(*f) || matches!(f, Unary::Abs | Unary::Sign | Unary::Sqrt),
@@ -105,7 +105,8 @@ pub fn is_complex_function(f: &Function) -> bool {
     };
     let is_complex =
         |e: &cotangent_core::graph::Eqn| f.operands(e).first().is_some_and(|&x| f.ty(x).dtype.is_complex());
-    f.eqns().iter().any(|e| own(&e.op) && is_complex(e))
+    let inside = |op: &Op| op.regions().iter().any(|body| is_complex_function(body));
+    f.eqns().iter().any(|e| own(&e.op) && is_complex(e) || inside(&e.op))
 }
 
 /// Real and imaginary parts.
