@@ -96,20 +96,6 @@ numbered! {
     real_power[Real](x), |n| T::of(math::powi(x.to(), n));
     /// `x^n`
     pair_power[Pair](x), |n| T::of(math::complex::powi(x.to(), n));
-    /// A derivative of digamma.
-    polygamma[Real](x), |n| T::of(math::polygamma(n as u32, x.to()));
-    /// A scaled Bessel function.
-    bessel_ie[Real](x), |n| T::of(math::bessel_ie(n as u32, x.to()));
-    /// The lower incomplete gamma function, differentiated in its parameter.
-    igamma[Real](a, x), |n| T::of(math::igamma(false, n as u32, a.to(), x.to()));
-    /// The upper one.
-    igammac[Real](a, x), |n| T::of(math::igamma(true, n as u32, a.to(), x.to()));
-    /// The density of the gamma distribution, differentiated in its parameter.
-    gamma_density[Real](a, x), |n| T::of(math::gamma_density(n as u32, a.to(), x.to()));
-    /// The Hurwitz zeta function, differentiated in its exponent.
-    zeta[Real](a, x), |n| T::of(math::zeta(n as u32, a.to(), x.to()));
-    /// The incomplete beta function, differentiated in its parameters as often as two packed numbers say.
-    betainc[Real](a, b, x), |n| T::of(math::betainc(unpacked(n), a.to(), b.to(), x.to()));
     /// Rounding to the format with this number.
     round_to[Real](x), |n| T::of(Format::of_number(n as usize).round(x.to()));
     /// Rounding to packed numbers of bits.

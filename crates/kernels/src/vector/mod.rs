@@ -6,8 +6,10 @@
 
 pub mod functions;
 pub(crate) mod gradual;
+mod inverse;
 mod math;
 mod portable;
+pub mod special;
 mod tables;
 #[cfg(test)]
 mod tests;
