@@ -7,9 +7,11 @@
 pub mod complex;
 pub mod functions;
 pub(crate) mod gradual;
+mod inverse;
 mod math;
 mod portable;
 mod single;
+pub mod special;
 mod tables;
 #[cfg(test)]
 mod tests;
