@@ -49,7 +49,7 @@ pub fn unfused(f: &Function, args: &[Array]) -> Vec<Array> {
 pub fn exact(op: &Op) -> bool {
     match op {
         Op::Unary(f) => !approximate(*f),
-        Op::Binary(f) => !matches!(f, Binary::Pow | Binary::Atan2),
+        Op::Binary(f) => !matches!(f, Binary::Pow | Binary::Atan2 | Binary::Xlogy),
         Op::IntegerPow(p) => p.n == 2,
         Op::Reduce(r) => !matches!(r.op, Reduction::Sum | Reduction::Prod),
         Op::Cumulative(c) => !matches!(c.op, Running::Sum | Running::Prod),
@@ -61,6 +61,7 @@ pub fn exact(op: &Op) -> bool {
         Op::Convolution(_) | Op::SelectWindow(_) | Op::Fft(_) => false,
         Op::Cholesky(_) | Op::TriangularSolve(_) | Op::Lu(_) | Op::Solve(_) | Op::Det(_) | Op::Slogdet(_) => false,
         Op::Qr(_) | Op::Eigh(_) | Op::Svd(_) | Op::Eig(_) | Op::Spectral(_) => false,
+        Op::Polygamma(_) | Op::BesselIe(_) | Op::Special(_) | Op::Betainc(_) => false,
         Op::Extension(_) => false,
         op => op.regions().iter().all(|f| f.eqns().iter().all(|e| exact(&e.op))),
     }
@@ -90,6 +91,13 @@ fn approximate(f: Unary) -> bool {
             | Logistic
             | Erf
             | Erfc
+            | Cbrt
+            | Asinh
+            | Acosh
+            | Atanh
+            | ErfInv
+            | Lgamma
+            | Digamma
             | OneMinusSquare
             | SechSquare
             | RecipOnePlusSquare
