@@ -225,12 +225,13 @@ impl<T: Short> Blocks<T, 2> for Rem {
     }
 }
 
-/// The integer value of `x^n` for `n < 0`.
+/// The integer value of `x^n` for `n < 0`. Without a sign the number of all bits is not -1.
 #[inline(always)]
 fn reciprocal_power<T: Lane>(x: T, odd: bool) -> T {
     let minus_one = T::ZERO.minus(T::ONE);
-    let unit = if x == minus_one && odd { minus_one } else { T::ONE };
-    if x == T::ONE || x == minus_one { unit } else { T::ZERO }
+    let is_minus_one = (x == minus_one) & (x < T::ZERO);
+    let unit = if is_minus_one & odd { minus_one } else { T::ONE };
+    if (x == T::ONE) | is_minus_one { unit } else { T::ZERO }
 }
 
 impl<T: Lane> Blocks<T, 2> for Pow {
