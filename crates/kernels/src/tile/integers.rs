@@ -10,10 +10,10 @@
 
 use super::Kernel;
 use super::kernels::{BLOCK, Integer, Map, Zip, map, zip};
+use crate::inlined::{each, from_fn};
 use crate::simd::{Level, widest};
 use crate::vector::functions::{Function2, pick2};
 use crate::vector::{Float, V};
-use std::array::from_fn;
 
 /// Functions of one integer by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,10 +124,10 @@ fn grouped<T: Lane>(a: &Block<T>, b: &Block<T>, f: impl Fn([T; GROUP], [T; GROUP
 macro_rules! by_f32 {
     ($a:ident, $b:ident, $t:ty) => {
         grouped($a, $b, |a, b| {
-            let d = b.map(|b| f32::from(b | <$t>::from(b == 0)));
+            let d = each(&b, |b| f32::from(b | <$t>::from(b == 0)));
             let q: [f32; GROUP] = from_fn(|k| f32::from(a[k]) / d[k]);
             // SAFETY: the quotient is finite and at most 2^16 in magnitude, as the dividend is.
-            let q = q.map(|q| unsafe { q.to_int_unchecked::<i32>() });
+            let q = each(&q, |q| unsafe { q.to_int_unchecked::<i32>() });
             from_fn(|k| if b[k] == 0 { !0 } else { q[k] as $t })
         })
     };
@@ -137,9 +137,9 @@ macro_rules! by_f32 {
 macro_rules! by_f64 {
     ($a:ident, $b:ident, $t:ty) => {
         grouped($a, $b, |a, b| {
-            let d = b.map(|b| f64::from(b | <$t>::from(b == 0)));
+            let d = each(&b, |b| f64::from(b | <$t>::from(b == 0)));
             let q: [f64; GROUP] = from_fn(|k| f64::from(a[k]) / d[k]);
-            let q = q.map(|q| q.trunc() + SHIFTED);
+            let q = each(&q, |q| q.trunc() + SHIFTED);
             from_fn(|k| if b[k] == 0 { !0 } else { q[k].to_bits() as $t })
         })
     };
