@@ -18,6 +18,7 @@ pub use vectors::Vectors;
 pub(crate) use vectors::vectors;
 
 use crate::element::Number;
+use crate::inlined::each;
 use crate::simd::{prefetch, widest};
 
 /// The number of elements reduced by lanes before the pairwise tree takes over.
@@ -72,7 +73,7 @@ pub(crate) trait Combine<T: Copy, A: Lanes>: Sync {
         widest(
             #[inline(always)]
             move || {
-                let x = x.map(|x| &x[..dst.len()]);
+                let x = each(&x, |x| &x[..dst.len()]);
                 for (c, y) in dst.iter_mut().enumerate() {
                     *y = eight(
                         #[inline(always)]
