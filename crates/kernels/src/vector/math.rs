@@ -23,7 +23,7 @@ pub(super) fn k<W: V>(x: f64) -> W {
 
 /// `c_0 + c_1 x + c_2 x² + ..` by Horner's rule, of at most 28 coefficients.
 ///
-/// Steps stand one after another, because a function with hundreds of loops to unroll takes minutes to compile.
+/// Steps stand one after another, because a function with hundreds of loops takes minutes to compile.
 #[inline(always)]
 pub(super) fn poly<W: V>(x: W, c: &'static [W::E]) -> W {
     let n = c.len();
