@@ -42,3 +42,8 @@ doc:
 short:
     cargo test --release -p cotangent-cpu --test short -- --ignored every_sample_with_little_memory
     cargo test --release -p cotangent-cli --test short_memory -- --ignored
+
+# Calls in vector code that should have been inlined (needs objdump).
+inlined:
+    cargo build --release
+    python3 tests/inlined.py target/release/cotangent

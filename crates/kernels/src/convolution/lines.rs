@@ -87,10 +87,14 @@ unsafe fn vectors<L: Mac, const O: usize, const V: usize>(t: &Line<L::E>, at: us
         unsafe {
             let x = t.x.add(*t.steps.add(row));
             let mut lanes = [L::zero(); V];
-            lanes.iter_mut().enumerate().for_each(|(v, lanes)| *lanes = L::load(x.add(place(v))));
+            for (v, lanes) in lanes.iter_mut().enumerate() {
+                *lanes = L::load(x.add(place(v)));
+            }
             for (o, acc) in acc.iter_mut().enumerate() {
                 let w = L::splat(*w.add(o));
-                acc.iter_mut().zip(&lanes).for_each(|(acc, &x)| *acc = acc.plus_product(w, x));
+                for (acc, &x) in acc.iter_mut().zip(&lanes) {
+                    *acc = acc.plus_product(w, x);
+                }
             }
             w = w.add(O);
         }

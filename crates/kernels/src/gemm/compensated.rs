@@ -77,17 +77,16 @@ fn by_elements<T: Number, const MEND: bool>(c: &mut [T], a: View<T>, b: View<T>)
                 for p in 0..k as isize {
                     let x = x[from_a.wrapping_add_signed(p * steps[1])];
                     let from_b = from_b.wrapping_add_signed(p * steps[2]);
-                    let product = |j: usize| {
+                    for j in 0..n {
                         let y = y[from_b.wrapping_add_signed(j as isize * steps[3])];
-                        match MEND && (x == T::ZERO || y == T::ZERO) {
+                        let product = match MEND && (x == T::ZERO || y == T::ZERO) {
                             true => T::Exact::of(T::ZERO.wide()),
                             false => T::Exact::product(x.wide(), y.wide()),
+                        };
+                        match p {
+                            0 => sums.push(product),
+                            _ => sums[j] = sums[j].plus(product),
                         }
-                    };
-                    if p == 0 {
-                        sums.extend((0..n).map(product));
-                    } else {
-                        sums.iter_mut().enumerate().for_each(|(j, s)| *s = s.plus(product(j)));
                     }
                 }
                 for (c, s) in c.iter_mut().zip(&sums).filter(|(c, _)| !MEND || c.is_nan()) {

@@ -106,7 +106,9 @@ fn iterate(d: &mut [f64], e: &[f64]) -> Fallible<bool> {
         let (large, small) = pair([q[last - 1], q[last]], [e[last - 1], e[last]]);
         (found[last - 1], found[last]) = (b.shift + large, b.shift + small);
     }
-    d.iter_mut().zip(found).for_each(|(d, x)| *d = x.sqrt());
+    for (d, x) in d.iter_mut().zip(found) {
+        *d = x.sqrt();
+    }
     Ok(true)
 }
 

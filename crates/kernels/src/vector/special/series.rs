@@ -201,7 +201,11 @@ impl<W: D> Series<W> for Jet<W> {
     }
     #[inline(always)]
     fn shift(&self, by: W) -> Self {
-        let mut y = self.clone();
+        let mut y = self.map(
+            self,
+            #[inline(always)]
+            |a, _| a,
+        );
         y.c[0] = y.c[0].add(by);
         y
     }

@@ -230,7 +230,9 @@ fn coefficients(gaps: &[f64], rows: &[(usize, usize)], component: impl Fn(usize,
                     *x = component(k, gap);
                 }
                 let by = length(&made).recip();
-                to.iter_mut().zip(rows).for_each(|(x, &(_, k))| *x = made[k] * by);
+                for (x, &(_, k)) in to.iter_mut().zip(rows) {
+                    *x = made[k] * by;
+                }
             }
         },
     );
