@@ -110,10 +110,20 @@ impl<W: D> Series<W> for Plain<W> {
 }
 
 /// A value with derivatives, row-major.
-#[derive(Clone)]
 pub(super) struct Jet<W> {
     orders: Orders,
     c: SmallVec<[W; 4]>,
+}
+
+impl<W: D> Clone for Jet<W> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        self.map(
+            self,
+            #[inline(always)]
+            |a, _| a,
+        )
+    }
 }
 
 impl<W: D> Jet<W> {
@@ -201,11 +211,7 @@ impl<W: D> Series<W> for Jet<W> {
     }
     #[inline(always)]
     fn shift(&self, by: W) -> Self {
-        let mut y = self.map(
-            self,
-            #[inline(always)]
-            |a, _| a,
-        );
+        let mut y = self.clone();
         y.c[0] = y.c[0].add(by);
         y
     }
