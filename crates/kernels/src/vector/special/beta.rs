@@ -88,9 +88,9 @@ fn front_value<W: D>(s: &Sides<W>) -> W {
         // x (a + b) - a = x b - y a
         let (p, q) = (Parts::product(s.x, b), Parts::product(s.y, a));
         let d = p.add(q.neg());
-        let d = d.value().add(s.lost[0].mul(b).sub(s.lost[1].mul(a)));
-        let e = Parts::quotient(d, a).log1p_minus().times(a);
-        let e = e.add(Parts::quotient(d.neg(), b).log1p_minus().times(b));
+        let d = Parts { low: d.low.add(s.lost[0].mul(b).sub(s.lost[1].mul(a))), ..d };
+        let e = d.over(a).log1p_minus().times(a);
+        let e = e.add(d.neg().over(b).log1p_minus().times(b));
         let tail = stirling(sum).sub(stirling(a)).sub(stirling(b));
         let root = b.div(a).div(sum.mul(k(2.0 * PI))).sqrt();
         value = e.add(Parts::of(tail)).exp().mul(root);

@@ -125,6 +125,10 @@ pub(super) fn digamma<W: D>(x: W) -> W {
     }
     let mut value = W::select(y.high.abs().lt(k(f64::INFINITY)), y.value(), y.high);
     if W::any(mirrored) {
+        // What rounding 1 - x lost, times the derivative there.
+        let lost = one.sub(a).sub(x);
+        let slope = one.div(a).fma(k::<W>(0.5).div(a), one.div(a));
+        let y = Parts { low: y.low.add(lost.mul(slope)), ..y };
         let z = y.add(pi_cot_pi(x).neg());
         let z = W::select(z.high.abs().lt(k(f64::INFINITY)), z.value(), z.high);
         value = W::select(mirrored, W::select(x.eq(x.floor()), k(f64::NAN), z), value);

@@ -20,12 +20,14 @@ use std::f64::consts::PI;
 /// Steps after which a sum ends in any case.
 const MOST_STEPS: f64 = 1e6;
 
-/// `log gamma(1 + a)` for `a > -1`, with the digits of a small `a`.
+/// `log gamma(1 + a)` for `a > -1`, with the digits of a small `a`, and of those that `1 + a` has no room for.
 #[inline(always)]
 fn lgamma1p<W: D>(a: W) -> Parts<W> {
-    let small = a.abs().lt(k(0.25));
+    let (small, large) = (a.abs().lt(k(0.25)), k::<W>(0.5).lt(a));
     let near = Parts::sum(a.mul(poly(a, NEAR_TWO)), log1p(a).neg());
-    Parts::select(small, near, lgamma_parts(W::select(small, k(1.0), a.add(k(1.0)))))
+    let at = W::select(small, k(1.0), W::select(large, a, a.add(k(1.0))));
+    let log = Parts::log(W::select(large, a, k(1.0)));
+    Parts::select(small, near, lgamma_parts(at).add(log))
 }
 
 /// The `n`-th Taylor coefficient of `log gamma` at `a`, `n > 0`.
@@ -54,9 +56,7 @@ fn density_value<W: D>(a: W, x: W) -> W {
     if W::any(far) {
         let a = W::select(far, a, k(10.0));
         let d = Parts::sum(x, a.neg());
-        let t = Parts::quotient(d.high, a);
-        let t = Parts { low: t.low.add(d.low.div(a)), ..t };
-        let e = t.log1p_minus().times(a).add(Parts::of(stirling(a).neg()));
+        let e = d.over(a).log1p_minus().times(a).add(Parts::of(stirling(a).neg()));
         y = W::select(far, e.exp().div(a.mul(k(2.0 * PI)).sqrt()), y);
     }
     y

@@ -64,6 +64,13 @@ impl<W: D> Parts<W> {
         Parts { high: p.high, low: self.low.fma(b, p.low) }
     }
 
+    /// Over a number.
+    #[inline(always)]
+    pub(super) fn over(self, b: W) -> Parts<W> {
+        let q = Parts::quotient(self.high, b);
+        Parts { low: q.low.add(self.low.div(b)), ..q }
+    }
+
     #[inline(always)]
     pub(super) fn select(m: W::M, a: Parts<W>, b: Parts<W>) -> Parts<W> {
         Parts { high: W::select(m, a.high, b.high), low: W::select(m, a.low, b.low) }
