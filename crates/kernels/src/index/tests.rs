@@ -1,3 +1,5 @@
+//! Offsets of indices of every type, windows against their elements, rows against windows one after the other.
+
 use super::*;
 use crate::parallel::with_threads;
 use crate::testing::{Random, indices, layout, shape};
