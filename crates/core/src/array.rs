@@ -346,8 +346,8 @@ impl Wide {
     pub fn narrow(self, dtype: DType, shape: impl Into<Vec<usize>>) -> Result<Array> {
         let data = match self {
             Wide::F(v) => match dtype {
-                DType::F16 => f16::wrap(v.into_iter().map(f16::from_f64).collect()),
-                DType::BF16 => bf16::wrap(v.into_iter().map(bf16::from_f64).collect()),
+                DType::F16 => f16::wrap(v.into_iter().map(crate::math::nearest_f16).collect()),
+                DType::BF16 => bf16::wrap(v.into_iter().map(crate::math::nearest_bf16).collect()),
                 DType::F32 => f32::wrap(v.into_iter().map(|x| x as f32).collect()),
                 _ => f64::wrap(v),
             },

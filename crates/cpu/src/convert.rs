@@ -1,236 +1,120 @@
-//! Change of element type, through the arithmetic of the reference.
+//! Change of element type: the kernels that a conversion consists of, one table for groups and for what runs alone.
+//!
+//! Floats round, integers truncate and saturate, or wrap between integers; complex numbers give their real part. A
+//! conversion that has no kernel of its own goes by a type that holds every value of the first, so it rounds once.
 
-use crate::element::{Pair, Plain, Real, Whole, for_any, for_pair, for_real, for_whole, pick};
-use crate::kernel::{Kernel, kernel};
+use crate::fused;
 use crate::tensor::Tensor;
 use cotangent_core::dtype::Kind;
-use cotangent_core::{C64, C128, DType, Result, bf16, f16};
+use cotangent_core::ops::Convert;
+use cotangent_core::{C64, C128, DType, Env, Result, bf16, f16};
+use cotangent_kernels::tile::convert::cast;
+use cotangent_kernels::tile::halves::{self, Half};
+use cotangent_kernels::tile::{Float, Kernel};
+use smallvec::{SmallVec, smallvec};
 
-/// What any number becomes in this type: floats round, integers truncate and saturate, or wrap between integers.
-pub(crate) trait Target: Plain {
-    fn from_real(x: f64) -> Self;
-    fn from_whole(x: i128) -> Self;
-    /// The same of what is no larger: most integers are read so, several at once.
-    fn from_signed(x: i64) -> Self;
-    fn from_pair(z: C128) -> Self;
-}
+/// Kernels to run one after the other, and the type after each.
+pub(crate) type Path = SmallVec<[(Kernel, DType); 4]>;
 
-/// Which of the three a number is.
-pub(crate) trait Source: Plain {
-    fn become_<U: Target>(self) -> U;
-}
-
-macro_rules! real {
-    ($($t:ty)*) => {$(
-        impl Source for $t {
-            #[inline(always)]
-            fn become_<U: Target>(self) -> U { U::from_real(self.to()) }
-        }
-        impl Target for $t {
-            #[inline(always)]
-            fn from_real(x: f64) -> $t { <$t>::of(x) }
-            #[inline(always)]
-            fn from_whole(x: i128) -> $t { <$t>::of(x as f64) }
-            #[inline(always)]
-            fn from_signed(x: i64) -> $t { <$t>::of(x as f64) }
-            #[inline(always)]
-            fn from_pair(z: C128) -> $t { <$t>::of(z.re) }
-        }
-    )*};
-}
-
-real!(f16 bf16 f64);
-
-impl Source for f32 {
-    #[inline(always)]
-    fn become_<U: Target>(self) -> U {
-        U::from_real(self.to())
-    }
-}
-
-impl Target for f32 {
-    #[inline(always)]
-    fn from_real(x: f64) -> f32 {
-        x as f32
-    }
-    /// Rounded once, not to `f64` first.
-    #[inline(always)]
-    fn from_whole(x: i128) -> f32 {
-        x as f32
-    }
-    #[inline(always)]
-    fn from_signed(x: i64) -> f32 {
-        x as f32
-    }
-    #[inline(always)]
-    fn from_pair(z: C128) -> f32 {
-        z.re as f32
-    }
-}
-
-macro_rules! pair {
-    ($($t:ty)*) => {$(
-        impl Source for $t {
-            #[inline(always)]
-            fn become_<U: Target>(self) -> U { U::from_pair(self.to()) }
-        }
-        impl Target for $t {
-            #[inline(always)]
-            fn from_real(x: f64) -> $t { <$t>::of(C128::new(x, 0.0)) }
-            #[inline(always)]
-            fn from_whole(x: i128) -> $t { <$t>::of(C128::new(x as f64, 0.0)) }
-            #[inline(always)]
-            fn from_signed(x: i64) -> $t { <$t>::of(C128::new(x as f64, 0.0)) }
-            #[inline(always)]
-            fn from_pair(z: C128) -> $t { <$t>::of(z) }
-        }
-    )*};
-}
-
-pair!(C64 C128);
-
-macro_rules! whole {
-    ($($t:ty: $from:ident $wide:ty;)*) => {$(
-        impl Source for $t {
-            #[inline(always)]
-            fn become_<U: Target>(self) -> U { U::$from(<$wide>::from(self)) }
-        }
-        impl Target for $t {
-            #[inline(always)]
-            fn from_real(x: f64) -> $t { x as $t }
-            #[inline(always)]
-            fn from_whole(x: i128) -> $t { x as $t }
-            #[inline(always)]
-            fn from_signed(x: i64) -> $t { x as $t }
-            #[inline(always)]
-            fn from_pair(z: C128) -> $t { z.re as $t }
-        }
-    )*};
-}
-
-whole! {
-    i8: from_signed i64;
-    i16: from_signed i64;
-    i32: from_signed i64;
-    i64: from_signed i64;
-    u8: from_signed i64;
-    u16: from_signed i64;
-    u32: from_signed i64;
-    u64: from_whole i128;
-}
-
-impl Source for bool {
-    #[inline(always)]
-    fn become_<U: Target>(self) -> U {
-        U::from_signed(self.into())
-    }
-}
-
-impl Target for bool {
-    #[inline(always)]
-    fn from_real(x: f64) -> bool {
-        x != 0.0
-    }
-    #[inline(always)]
-    fn from_whole(x: i128) -> bool {
-        x != 0
-    }
-    #[inline(always)]
-    fn from_signed(x: i64) -> bool {
-        x != 0
-    }
-    #[inline(always)]
-    fn from_pair(z: C128) -> bool {
-        z != C128::ZERO
-    }
-}
-
-fn cast<T: Source, U: Target>(src: &[T], dst: &mut [U]) {
-    for (y, &x) in dst.iter_mut().zip(src) {
-        *y = x.become_();
-    }
-}
-
-fn dense<T: Plain>(x: &Tensor) -> &[T] {
-    x.as_slice().expect("kernels are chosen by element type")
-}
-
-/// Between the types that meet most often.
-fn direct(from: DType, to: DType) -> Option<fn(&Tensor) -> Result<Tensor>> {
-    fn whole<T: Source, U: Target>(x: &Tensor) -> Result<Tensor> {
-        Tensor::filled(x.shape().into(), |dst| cast::<T, U>(dense(x), dst))
-    }
-    Some(match (from, to) {
-        (DType::F32, DType::F64) => whole::<f32, f64>,
-        (DType::F64, DType::F32) => whole::<f64, f32>,
-        (DType::Bool, DType::F32) => whole::<bool, f32>,
-        (DType::Bool, DType::F64) => whole::<bool, f64>,
-        (DType::U8, DType::F32) => whole::<u8, f32>,
-        (DType::I32, DType::F32) => whole::<i32, f32>,
-        (DType::I32, DType::F64) => whole::<i32, f64>,
-        (DType::F16, DType::F32) => whole::<f16, f32>,
-        (DType::F32, DType::F16) => whole::<f32, f16>,
-        (DType::BF16, DType::F32) => whole::<bf16, f32>,
-        (DType::F32, DType::BF16) => whole::<f32, bf16>,
-        (DType::I64, DType::F32) => whole::<i64, f32>,
-        (DType::I64, DType::F64) => whole::<i64, f64>,
-        (DType::I32, DType::I64) => whole::<i32, i64>,
-        (DType::I64, DType::I32) => whole::<i64, i32>,
-        _ => return None,
-    })
-}
-
-/// Elements in the type in which the reference computes, a few at a time: one loop there for each element type and one
-/// back for each kind, not one for each pair.
-const FEW: usize = 256;
-
-/// Reads the elements of `x` in the wide type of its kind, [`FEW`] at a time.
-fn widened<W: Copy + Default>(x: &Tensor, mut f: impl FnMut(&[W]), load: impl Fn(&Tensor, usize, &mut [W])) {
-    let (mut buffer, n) = ([W::default(); FEW], x.numel());
-    for at in (0..n).step_by(FEW) {
-        let few = &mut buffer[..FEW.min(n - at)];
-        load(x, at, few);
-        f(few);
-    }
-}
-
-fn load<T: Plain, W>(to: impl Fn(T) -> W) -> impl Fn(&Tensor, usize, &mut [W]) {
-    move |x, at, few| few.iter_mut().zip(&dense::<T>(x)[at..]).for_each(|(w, &x)| *w = to(x))
-}
-
-/// Runs a block for an integer that an `i64` holds.
-macro_rules! signed {
-    ($dtype:expr, $T:ident => $body:expr) => {
-        pick!($dtype, $T => $body; Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32)
+/// The kernels of a conversion; none between types whose elements are the same bits.
+pub(crate) fn path(from: DType, to: DType) -> Path {
+    use DType::*;
+    let kernel = match (from.kind(), to.kind()) {
+        _ if from == to => return Path::new(),
+        (Kind::Int | Kind::Bool, Kind::Int) if from.size() == to.size() => return Path::new(),
+        (Kind::Int | Kind::Bool, Kind::Int) => resized(from, to.size()),
+        (Kind::Int, Kind::Bool) => nonzero(from.size()),
+        // What f32 holds goes by f32.
+        (Kind::Int, _) if from.size() <= 2 && to != F32 && to != F64 => return by(from, F32, to),
+        (Kind::Bool, _) if to != F32 && to != F64 => return by(from, F32, to),
+        (Kind::Int, Kind::Float) if to.size() == 2 => return by(from, F64, to),
+        (Kind::Int, Kind::Complex) => return by(from, F64, to),
+        (Kind::Float, _) if from.size() == 2 && to != F32 => return by(from, F32, to),
+        (Kind::Complex, Kind::Int | Kind::Float) if to != from.real() => return by(from, from.real(), to),
+        _ => match (from, to) {
+            (F64, F16 | BF16) => return smallvec![(halves::to_odd(), F32), (narrow(to), to)],
+            (F64, C64) => return by(from, F32, to),
+            (F32, C128) => return by(from, F64, to),
+            _ => direct(from, to),
+        },
     };
+    smallvec![(kernel, to)]
 }
 
-fn through(x: &Tensor, to: DType) -> Result<Tensor> {
-    for_any!(to, U => Tensor::build::<U, _>(x.shape().into(), |dst| {
-        let mut dst = dst.iter_mut();
-        match x.dtype().kind() {
-            Kind::Float => widened(
-                x,
-                |few| dst.by_ref().zip(few).for_each(|(y, &w)| *y = U::from_real(w)),
-                |x, at, few| for_real!(x.dtype(), T => load(T::to)(x, at, few)),
-            ),
-            Kind::Complex => widened(
-                x,
-                |few| dst.by_ref().zip(few).for_each(|(y, &w)| *y = U::from_pair(w)),
-                |x, at, few| for_pair!(x.dtype(), T => load(T::to)(x, at, few)),
-            ),
-            _ if x.dtype() != DType::U64 => widened(
-                x,
-                |few| dst.by_ref().zip(few).for_each(|(y, &w)| *y = U::from_signed(w)),
-                |x, at, few| signed!(x.dtype(), T => load(|x| T::to(x) as i64)(x, at, few)),
-            ),
-            Kind::Int | Kind::Bool => widened(
-                x,
-                |few| dst.by_ref().zip(few).for_each(|(y, &w)| *y = U::from_whole(w)),
-                |x, at, few| for_whole!(x.dtype(), T => load(T::to)(x, at, few)),
-            ),
-        }
-    }))
+/// A conversion by way of another type.
+fn by(from: DType, middle: DType, to: DType) -> Path {
+    path(from, middle).into_iter().chain(path(middle, to)).collect()
+}
+
+/// The kernel of f32 to a float of 16 bits.
+fn narrow(to: DType) -> Kernel {
+    if to == DType::F16 { f16::narrow() } else { bf16::narrow() }
+}
+
+/// Integers in this many bytes; the sign does not matter where there are fewer.
+fn resized(from: DType, bytes: usize) -> Kernel {
+    use DType::*;
+    match (from, bytes) {
+        (I8, 2) => cast::<i8, i16>(),
+        (I8, 4) => cast::<i8, i32>(),
+        (I8, _) => cast::<i8, i64>(),
+        (U8 | Bool, 2) => cast::<u8, i16>(),
+        (U8 | Bool, 4) => cast::<u8, i32>(),
+        (U8 | Bool, _) => cast::<u8, i64>(),
+        (I16 | U16, 1) => cast::<i16, i8>(),
+        (I16, 4) => cast::<i16, i32>(),
+        (I16, _) => cast::<i16, i64>(),
+        (U16, 4) => cast::<u16, i32>(),
+        (U16, _) => cast::<u16, i64>(),
+        (I32 | U32, 1) => cast::<i32, i8>(),
+        (I32 | U32, 2) => cast::<i32, i16>(),
+        (U32, _) => cast::<u32, i64>(),
+        (I32, _) => cast::<i32, i64>(),
+        (_, 1) => cast::<i64, i8>(),
+        (_, 2) => cast::<i64, i16>(),
+        _ => cast::<i64, i32>(),
+    }
+}
+
+/// Whether integers of this size are not zero.
+fn nonzero(bytes: usize) -> Kernel {
+    match bytes {
+        1 => cast::<u8, bool>(),
+        2 => cast::<u16, bool>(),
+        4 => cast::<u32, bool>(),
+        _ => cast::<u64, bool>(),
+    }
+}
+
+/// The kernel between f32, f64 and another type.
+fn direct(from: DType, to: DType) -> Kernel {
+    macro_rules! table {
+        ($($a:ident $t:ty => $($b:ident $u:ty),*;)*) => {
+            match (from, to) {
+                (DType::Bool, DType::F32) => <f32 as Float>::of_truth(),
+                (DType::Bool, DType::F64) => <f64 as Float>::of_truth(),
+                (DType::F16, DType::F32) => f16::widen(),
+                (DType::BF16, DType::F32) => bf16::widen(),
+                (DType::F32, DType::F16 | DType::BF16) => narrow(to),
+                $($((DType::$a, DType::$b) => cast::<$t, $u>(),)*)*
+                _ => unreachable!("{from} to {to} goes by another type"),
+            }
+        };
+    }
+    table! {
+        I8 i8 => F32 f32, F64 f64;
+        I16 i16 => F32 f32, F64 f64;
+        I32 i32 => F32 f32, F64 f64;
+        I64 i64 => F32 f32, F64 f64;
+        U8 u8 => F32 f32, F64 f64;
+        U16 u16 => F32 f32, F64 f64;
+        U32 u32 => F32 f32, F64 f64;
+        U64 u64 => F32 f32, F64 f64;
+        F32 f32 => Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F64 f64, C64 C64;
+        F64 f64 => Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, C128 C128;
+        C64 C64 => Bool bool, F32 f32, C128 C128;
+        C128 C128 => Bool bool, F64 f64, C64 C64;
+    }
 }
 
 /// The elements in another type.
@@ -238,17 +122,7 @@ pub(crate) fn converted(x: Tensor, to: DType) -> Result<Tensor> {
     if x.dtype() == to {
         return Ok(x);
     }
-    let cast = direct(x.dtype(), to);
-    crate::kernel::once([x], |[x]| {
-        let x = x.into_dense()?;
-        match cast {
-            Some(cast) => cast(&x),
-            None => through(&x, to),
-        }
-    })
-}
-
-/// To another element type.
-pub(crate) fn convert(to: DType) -> Kernel {
-    kernel(move |_, [x]| converted(x, to))
+    let x = smallvec![x];
+    let fused = fused::at_once(&Convert { to }.into(), &x).expect("a conversion is elementwise");
+    Ok(fused.run(&Env::default(), x)?.remove(0))
 }

@@ -4,7 +4,7 @@
 //! once. [`Real`], [`Whole`] and [`Pair`] are the way there and back, so a kernel that has no faster way to the same bits
 //! calls the very function that the operation's row holds.
 
-use cotangent_core::{C64, C128, Code, DType, Data, Element, Error, Result, bail, bf16, f16};
+use cotangent_core::{C64, C128, Code, DType, Data, Element, Error, Result, bail, bf16, f16, math};
 use cotangent_kernels::memory::{Bytes, take};
 use cotangent_kernels::{Fallible, Number, OutOfMemory};
 use std::alloc::Layout;
@@ -164,8 +164,8 @@ macro_rules! ways {
 }
 
 ways! { Real f64:
-    f16, f16::to_f64, f16::from_f64;
-    bf16, bf16::to_f64, bf16::from_f64;
+    f16, f16::to_f64, math::nearest_f16;
+    bf16, bf16::to_f64, math::nearest_bf16;
     f32, f64::from, |x| x as f32;
     f64, |x| x, |x| x;
 }
@@ -202,10 +202,24 @@ macro_rules! for_whole {
     };
 }
 
+/// Runs a block for an integer type.
+macro_rules! for_int {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        crate::element::pick!($dtype, $T => $body; I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64)
+    };
+}
+
 /// Runs a block for a complex type.
 macro_rules! for_pair {
     ($dtype:expr, $T:ident => $body:expr) => {
         crate::element::pick!($dtype, $T => $body; C64 cotangent_core::C64, C128 cotangent_core::C128)
+    };
+}
+
+/// Runs a block for the type of the parts of a complex type.
+macro_rules! for_parts {
+    ($dtype:expr, $P:ident => $body:expr) => {
+        crate::element::pick!($dtype, $P => $body; C64 f32, C128 f64)
     };
 }
 
@@ -224,6 +238,15 @@ macro_rules! for_compute {
     ($dtype:expr, $T:ident => $body:expr) => {
         crate::element::pick!($dtype, $T => $body;
             I64 i64, U64 u64, F32 f32, F64 f64, C64 cotangent_core::C64, C128 cotangent_core::C128)
+    };
+}
+
+/// Runs a block for a type with products of its own: all but booleans and floats of 16 bits.
+macro_rules! for_number {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        crate::element::pick!($dtype, $T => $body;
+            I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
+            F32 f32, F64 f64, C64 cotangent_core::C64, C128 cotangent_core::C128)
     };
 }
 
@@ -272,4 +295,7 @@ macro_rules! pick {
     };
 }
 
-pub(crate) use {for_any, for_compute, for_compute_ordered, for_pair, for_real, for_size, for_whole, pick};
+pub(crate) use {
+    for_any, for_compute, for_compute_ordered, for_int, for_number, for_pair, for_parts, for_real, for_size, for_whole,
+    pick,
+};

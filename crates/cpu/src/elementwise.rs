@@ -1,20 +1,25 @@
 //! Elementwise operations as instructions over tiles.
 //!
 //! An operation becomes one or a few kernels: vector functions on f32 and f64, the same on f16 and bf16 by way of f32
-//! with one rounding after each operation, short loops on the other types, and the row's scalar function for what is
-//! rare. Fused or alone, an operation is the same instructions, so it gives the same bits.
+//! with one rounding after each operation, loops that the compiler makes vectors of on integers, two vectors on complex
+//! numbers, and the row's scalar function for what is rare. Fused or alone, an operation is the same instructions, so it gives the same bits.
 
-use crate::convert::{Source, Target};
-use crate::element::{Pair, Plain, Real, Whole, for_pair, for_real, for_whole};
+use crate::convert;
+use crate::element::{Plain, Real, Whole, for_int, for_pair, for_parts, for_real, for_whole};
 use crate::rows::{self, Row};
 use cotangent_core::dtype::Kind;
-use cotangent_core::ops::{Binary, Comparison, Op, SpecialFn, Unary};
+use cotangent_core::ops::{Beyond, Binary, Comparison, Format, Op, SpecialFn, Unary};
 use cotangent_core::{C64, C128, DType, bf16, f16, math};
 use cotangent_kernels::simd::Level;
-use cotangent_kernels::tile::kernels::{self, Arithmetic, Map, Zip};
+use cotangent_kernels::tile::complex;
+use cotangent_kernels::tile::halves::Half;
+use cotangent_kernels::tile::integers;
+use cotangent_kernels::tile::kernels::{self, Arithmetic};
+use cotangent_kernels::tile::rounding::{self, Reduce, Round};
 use cotangent_kernels::tile::{Body, Builder, Float, Kernel, Value};
-use cotangent_kernels::vector::functions as vector;
+use cotangent_kernels::vector::{complex as complex_vector, functions as vector, special as vector_special};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// A value of a body and its element type.
 pub(crate) type Typed = (Value, DType);
@@ -25,14 +30,13 @@ pub(crate) struct Lowering {
     level: Level,
     /// Picoseconds for each element, about: what decides whether to share the work.
     cost: u64,
-    /// Conversions that were made: the value and the type it was converted to.
-    converted: FxHashMap<(Value, DType), Value>,
+    /// Values of f16 and bf16 as f32.
+    converted: FxHashMap<Value, Value>,
 }
 
 /// Whether an operation on a first operand of this type has instructions here.
 pub(crate) fn is_elementwise(op: &Op, dtype: DType) -> bool {
     match op {
-        Op::Convert(c) => c.to == dtype || conversion(dtype, c.to).is_some(),
         Op::Unary(_)
         | Op::Binary(_)
         | Op::Compare(_)
@@ -45,34 +49,11 @@ pub(crate) fn is_elementwise(op: &Op, dtype: DType) -> bool {
         | Op::Special(_)
         | Op::Betainc(_)
         | Op::ReducePrecision(_)
-        | Op::RoundTo(_) => true,
+        | Op::RoundTo(_)
+        | Op::Convert(_) => true,
         Op::Bitcast(b) => b.to.size() == dtype.size(),
         _ => false,
     }
-}
-
-/// The kernel of a conversion that occurs beside arithmetic; the others run alone.
-fn conversion(from: DType, to: DType) -> Option<Kernel> {
-    use DType::*;
-    Some(match (from, to) {
-        (F16, F32) => kernels::map::<f16, f32, Widen>(),
-        (BF16, F32) => kernels::map::<bf16, f32, Widen>(),
-        (F32, F16) => kernels::map::<f32, f16, Narrow>(),
-        (F32, BF16) => kernels::map::<f32, bf16, Narrow>(),
-        (F32, F64) => kernels::map::<f32, f64, Cast>(),
-        (F64, F32) => kernels::map::<f64, f32, Cast>(),
-        (Bool, F32) => <f32 as Float>::of_truth(),
-        (Bool, F64) => <f64 as Float>::of_truth(),
-        (Bool, I32) => kernels::map::<bool, i32, Cast>(),
-        (Bool, I64) => kernels::map::<bool, i64, Cast>(),
-        (I32, F32) => kernels::map::<i32, f32, Cast>(),
-        (I32, F64) => kernels::map::<i32, f64, Cast>(),
-        (I64, F32) => kernels::map::<i64, f32, Cast>(),
-        (I64, F64) => kernels::map::<i64, f64, Cast>(),
-        (F32, C64) => kernels::map::<f32, cotangent_core::C64, Cast>(),
-        (F64, C128) => kernels::map::<f64, cotangent_core::C128, Cast>(),
-        _ => return None,
-    })
 }
 
 impl Lowering {
@@ -135,36 +116,60 @@ impl Lowering {
             DType::F32 => <f32 as Float>::binary(f, self.level),
             _ => <f64 as Float>::binary(f, self.level),
         };
-        let cost = if matches!(f, vector::Binary::Pow | vector::Binary::Atan2) { 200 } else { 10 };
+        let cost =
+            if matches!(f, vector::Binary::Pow | vector::Binary::Atan2 | vector::Binary::Xlogy) { 200 } else { 10 };
         self.push((kernel, 0), dtype, &[x, y], cost * dtype.size() as u64)
+    }
+
+    /// The elements in another type.
+    fn convert(&mut self, x: Typed, to: DType) -> Typed {
+        if x.1 == to {
+            return x;
+        }
+        let x = self.widened(x);
+        convert::path(x.1, to).into_iter().fold((x.0, to), |(v, _), (kernel, to)| self.step(kernel, to, &[v]))
+    }
+
+    /// A function with loops, differentiated as often in its parameters.
+    fn special(&mut self, f: vector_special::Special, orders: (u32, u32), x: &[Typed]) -> Typed {
+        let dtype = x[0].1;
+        let wide: SmallVec<[Typed; 3]> = x.iter().map(|&x| self.widened(x)).collect();
+        let operands: SmallVec<[Value; 3]> = wide.iter().map(|x| x.0).collect();
+        let step = f.kernel(self.level, wide[0].1 == DType::F32, orders);
+        let y = self.push(step, wide[0].1, &operands, 3_000);
+        self.narrowed(y, dtype)
     }
 
     /// A float in a type that has vectors: f16 and bf16 as f32.
     fn widened(&mut self, x: Typed) -> Typed {
         let kernel = match x.1 {
-            DType::F16 => kernels::map::<f16, f32, Widen>(),
-            DType::BF16 => kernels::map::<bf16, f32, Widen>(),
+            DType::F16 => f16::widen(),
+            DType::BF16 => bf16::widen(),
             _ => return x,
         };
-        if let Some(&y) = self.converted.get(&(x.0, DType::F32)) {
+        if let Some(&y) = self.converted.get(&x.0) {
             return (y, DType::F32);
         }
         let y = self.step(kernel, DType::F32, &[x.0]);
-        self.converted.insert((x.0, DType::F32), y.0);
+        self.converted.insert(x.0, y.0);
         y
     }
 
-    /// The inverse of [`Lowering::widened`].
+    /// The inverse of [`Lowering::widened`]. What reads the result as f32 finds it there, rounded.
     fn narrowed(&mut self, x: Typed, to: DType) -> Typed {
-        match to {
-            DType::F16 => self.step(kernels::map::<f32, f16, Narrow>(), to, &[x.0]),
-            DType::BF16 => self.step(kernels::map::<f32, bf16, Narrow>(), to, &[x.0]),
-            _ => x,
-        }
+        let (narrow, round) = match to {
+            DType::F16 => (f16::narrow(), f16::round()),
+            DType::BF16 => (bf16::narrow(), bf16::round()),
+            _ => return x,
+        };
+        let (y, wide) = (self.step(narrow, to, &[x.0]), self.step(round, DType::F32, &[x.0]));
+        self.converted.insert(y.0, wide.0);
+        y
     }
 
     /// The instructions of an elementwise operation.
     pub(crate) fn emit(&mut self, op: &Op, x: &[Typed]) -> Typed {
+        use vector_special::Special as F;
         match op {
             Op::Unary(f) => self.unary(*f, x[0]),
             Op::Binary(f) => self.binary(*f, x[0], x[1]),
@@ -175,51 +180,58 @@ impl Lowering {
                 DType::F32 => self.step(kernels::complex::<f32>(), DType::C64, &[x[0].0, x[1].0]),
                 _ => self.step(kernels::complex::<f64>(), DType::C128, &[x[0].0, x[1].0]),
             },
-            Op::Convert(c) if c.to == x[0].1 => x[0],
-            Op::Convert(c) => {
-                let kernel = conversion(x[0].1, c.to).expect("asked before");
-                self.step(kernel, c.to, &[x[0].0])
-            }
+            Op::Convert(c) => self.convert(x[0], c.to),
             Op::IntegerPow(p) => self.integer_pow(p.n, x[0]),
-            Op::Polygamma(p) => {
-                let row = for_real!(x[0].1, T => rows::polygamma::<T>(p.order.into()));
-                self.row(row, x[0].1, &[x[0].0])
-            }
-            Op::BesselIe(b) => {
-                let row = for_real!(x[0].1, T => rows::bessel_ie::<T>(b.order.into()));
-                self.row(row, x[0].1, &[x[0].0])
-            }
+            Op::Polygamma(p) if p.order == 0 => self.special(F::Digamma, (0, 0), x),
+            Op::Polygamma(p) => self.special(F::Polygamma, (p.order, 0), x),
+            Op::BesselIe(b) => self.special(F::BesselIe, (b.order, 0), x),
             Op::Special(s) => {
-                let row = for_real!(x[0].1, T => match s.f {
-                    SpecialFn::Igamma => rows::igamma::<T>(s.order.into()),
-                    SpecialFn::Igammac => rows::igammac::<T>(s.order.into()),
-                    SpecialFn::GammaDensity => rows::gamma_density::<T>(s.order.into()),
-                    SpecialFn::Zeta => rows::zeta::<T>(s.order.into()),
-                });
-                self.row(row, x[0].1, &[x[0].0, x[1].0])
+                let f = match s.f {
+                    SpecialFn::Igamma => F::Igamma,
+                    SpecialFn::Igammac => F::Igammac,
+                    SpecialFn::GammaDensity => F::GammaDensity,
+                    SpecialFn::Zeta => F::Zeta,
+                };
+                self.special(f, (s.order, 0), x)
             }
-            Op::Betainc(b) => {
-                let row = for_real!(x[0].1, T => rows::betainc::<T>(rows::packed(b.a, b.b)));
-                self.row(row, x[0].1, &[x[0].0, x[1].0, x[2].0])
-            }
+            Op::Betainc(b) => self.special(F::Betainc, (b.a, b.b), x),
             Op::ReducePrecision(p) => {
-                let row = for_real!(x[0].1, T => rows::reduce_precision::<T>(rows::packed(p.exponent, p.mantissa)));
-                self.row(row, x[0].1, &[x[0].0])
+                let (kernel, data) = (for_real!(x[0].1, T => T::reduce()), rounding::bits(p.exponent, p.mantissa));
+                self.push((kernel, data), x[0].1, &[x[0].0], 50 * x[0].1.size() as u64)
             }
-            Op::RoundTo(r) => {
-                let row = for_real!(x[0].1, T => rows::round_to::<T>(r.format.number() as i64));
-                self.row(row, x[0].1, &[x[0].0])
-            }
+            Op::RoundTo(r) => self.round_to(r.format, x[0]),
             Op::Bitcast(b) => self.step(kernels::copy(b.to.size()), b.to, &[x[0].0]),
             op => unreachable!("{op:?} is not elementwise"),
         }
+    }
+
+    /// A float rounded to a format of few bits; f16 and bf16 as f32, which holds what they do.
+    fn round_to(&mut self, format: Format, x: Typed) -> Typed {
+        use rounding::Beyond as B;
+        let beyond = match format.beyond() {
+            _ if format.is_powers() => B::Powers,
+            Beyond::Infinite => B::Infinite,
+            Beyond::Nan => B::Nan,
+            Beyond::NanNoSign => B::NanNoSign,
+            Beyond::Greatest => B::Greatest,
+        };
+        let (mantissa, least, greatest) = (format.mantissa(), format.least_exponent(), format.greatest() as f32);
+        let data = rounding::Few { mantissa, least, greatest, beyond }.data();
+        let wide = self.widened(x);
+        let kernel = match wide.1 {
+            DType::F32 => <f32 as Round>::kernel(beyond),
+            _ => <f64 as Round>::kernel(beyond),
+        };
+        let y = self.push((kernel, data), wide.1, &[wide.0], 50 * wide.1.size() as u64);
+        self.narrowed(y, x.1)
     }
 
     fn unary(&mut self, op: Unary, x: Typed) -> Typed {
         let (def, dtype) = (op.def(), x.1);
         let to = (def.types)(dtype).expect("the type rule checked it");
         match (dtype.kind(), op) {
-            (_, Unary::StopGradient) => x,
+            (_, Unary::StopGradient) | (Kind::Float, Unary::Real | Unary::Conj) => x,
+            (Kind::Float, Unary::Imag) => for_real!(dtype, T => self.constant(<T as Real>::of(0.0))),
             (Kind::Float, Unary::IsNan) => {
                 let x = self.widened(x);
                 self.compare(Comparison::Ne, x, x)
@@ -233,33 +245,34 @@ impl Lowering {
                 };
                 self.compare(Comparison::Lt, a, infinity)
             }
-            (Kind::Float, _) => match (to == dtype).then(|| vector_unary(op)).flatten() {
+            (Kind::Float, Unary::Lgamma) => self.special(vector_special::Special::Lgamma, (0, 0), &[x]),
+            (Kind::Float, Unary::Digamma) => self.special(vector_special::Special::Digamma, (0, 0), &[x]),
+            (Kind::Float, _) => match vector_unary(op) {
                 Some(f) => {
                     let wide = self.widened(x);
                     let y = self.vector1(f, wide);
                     self.narrowed(y, dtype)
                 }
-                None if to == dtype => self.row(for_real!(dtype, T => rows::real1::<T>(def.real)), to, &[x.0]),
-                None => self.row(for_real!(dtype, T => rows::real_truth::<T>(def.real)), to, &[x.0]),
+                None => self.row(for_real!(dtype, T => rows::real1::<T>(def.real)), to, &[x.0]),
             },
-            (Kind::Complex, _) => {
-                let f = def.complex;
-                let row = match (dtype, to) {
-                    _ if to == dtype => for_pair!(dtype, T => rows::pair1::<T>(f)),
-                    (DType::C64, DType::F32) => rows::pair_real::<C64, f32>(f),
-                    (DType::C128, DType::F64) => rows::pair_real::<C128, f64>(f),
-                    _ => for_pair!(dtype, T => rows::pair_truth::<T>(f)),
-                };
-                self.row(row, to, &[x.0])
-            }
+            (Kind::Complex, _) => self.complex_unary(op, x, to),
             (Kind::Bool, Unary::Not) => self.step(kernels::not(), to, &[x.0]),
             (_, Unary::Not) => self.step(for_whole!(dtype, T => kernels::invert::<T>()), to, &[x.0]),
             (Kind::Int, Unary::Neg) => {
                 let zero = for_whole!(dtype, T => self.constant(<T as Whole>::of(0)));
                 self.binary(Binary::Sub, zero, x)
             }
-            _ if to == dtype => self.row(for_whole!(dtype, T => rows::whole1::<T>(def.int)), to, &[x.0]),
-            _ => self.row(for_whole!(dtype, T => rows::whole_truth::<T>(def.int)), to, &[x.0]),
+            (_, op) => {
+                use integers::Unary as F;
+                let f = match op {
+                    Unary::Abs => F::Abs,
+                    Unary::Sign => F::Sign,
+                    Unary::Popcnt => F::CountOnes,
+                    Unary::Clz => F::LeadingZeros,
+                    op => unreachable!("`{op:?}` is not defined on {dtype}"),
+                };
+                self.step(for_int!(dtype, T => integers::unary::<T>(f)), to, &[x.0])
+            }
         }
     }
 
@@ -274,29 +287,126 @@ impl Lowering {
                 }
                 None => self.row(for_real!(dtype, T => rows::real2::<T>(def.real)), dtype, &both),
             },
-            Kind::Complex => {
-                let kernel = match (op, dtype) {
-                    (Binary::Add, DType::C64) => kernels::complex_add::<C64>(),
-                    (Binary::Add, _) => kernels::complex_add::<C128>(),
-                    (Binary::Mul, DType::C64) => kernels::zip::<C64, C64, Product>(),
-                    (Binary::Mul, _) => kernels::zip::<C128, C128, Product>(),
-                    _ => return self.row(for_pair!(dtype, T => rows::pair2::<T>(def.complex)), dtype, &both),
-                };
-                self.step(kernel, dtype, &both)
-            }
-            Kind::Int | Kind::Bool => {
+            Kind::Complex => self.complex_binary(op, x, y),
+            Kind::Int | Kind::Bool => self.integers(op, x, y),
+        }
+    }
+
+    /// A function of a complex number.
+    fn complex_unary(&mut self, op: Unary, x: Typed, to: DType) -> Typed {
+        use complex::Unary as F;
+        use complex_vector::Unary as G;
+        let (dtype, level, scalar) = (x.1, self.level, op.def().complex);
+        let simple = |f: F| for_parts!(dtype, P => complex::unary::<P>(f));
+        let kernel = match op {
+            Unary::Neg => simple(F::Neg),
+            Unary::Conj => simple(F::Conj),
+            Unary::Real => simple(F::Real),
+            Unary::Imag => simple(F::Imag),
+            Unary::OneMinusSquare => simple(F::OneMinusSquare),
+            Unary::IsFinite => simple(F::IsFinite),
+            Unary::IsNan => simple(F::IsNan),
+            Unary::Abs => for_parts!(dtype, P => complex_vector::absolute::<P>(level)),
+            op => {
                 let f = match op {
-                    Binary::Add => Arithmetic::Add,
-                    Binary::Sub => Arithmetic::Sub,
-                    Binary::Mul => Arithmetic::Mul,
-                    Binary::Max => Arithmetic::Max,
-                    Binary::Min => Arithmetic::Min,
-                    Binary::And => Arithmetic::And,
-                    Binary::Or => Arithmetic::Or,
-                    Binary::Xor => Arithmetic::Xor,
-                    _ => return self.row(for_whole!(dtype, T => rows::whole2::<T>(def.int)), dtype, &both),
+                    Unary::Sign => G::Sign,
+                    Unary::Sqrt => G::Sqrt,
+                    Unary::Rsqrt => G::Rsqrt,
+                    Unary::Exp => G::Exp,
+                    Unary::Exp2 => G::Exp2,
+                    Unary::Expm1 => G::Expm1,
+                    Unary::Log => G::Log,
+                    Unary::Log2 => G::Log2,
+                    Unary::Log1p => G::Log1p,
+                    Unary::Sin => G::Sin,
+                    Unary::Cos => G::Cos,
+                    Unary::Tan => G::Tan,
+                    Unary::Sinh => G::Sinh,
+                    Unary::Cosh => G::Cosh,
+                    Unary::Tanh => G::Tanh,
+                    Unary::Logistic => G::Logistic,
+                    Unary::SechSquare => G::SechSquare,
+                    // The inverses have many cuts, and the cube root is as rare.
+                    _ => return self.row(for_pair!(dtype, T => rows::pair1::<T>(scalar)), to, &[x.0]),
                 };
-                self.step(for_whole!(dtype, T => kernels::integers::<T>(f)), dtype, &both)
+                let kernel = for_parts!(dtype, P => f.kernel::<P>(level, scalar));
+                return self.push(kernel, to, &[x.0], 200 * dtype.size() as u64);
+            }
+        };
+        self.step(kernel, to, &[x.0])
+    }
+
+    /// A function of two complex numbers.
+    fn complex_binary(&mut self, op: Binary, x: Typed, y: Typed) -> Typed {
+        use complex::Binary as F;
+        use complex_vector::Binary as G;
+        let (dtype, both, level, scalar) = (x.1, [x.0, y.0], self.level, op.def().complex);
+        let simple = |f: F| for_parts!(dtype, P => complex::binary::<P>(f));
+        let f = match op {
+            Binary::Add => return self.step(for_pair!(dtype, T => kernels::complex_add::<T>()), dtype, &both),
+            Binary::Sub => return self.step(simple(F::Sub), dtype, &both),
+            Binary::Mul => return self.step(simple(F::Mul), dtype, &both),
+            Binary::MulStrongZero => return self.step(simple(F::MulStrongZero), dtype, &both),
+            Binary::Div => G::Div,
+            Binary::DivStrongZero => G::DivStrongZero,
+            Binary::Pow => G::Pow,
+            Binary::Xlogy => G::Xlogy,
+            op => unreachable!("`{op:?}` is not defined on {dtype}"),
+        };
+        let kernel = for_parts!(dtype, P => f.kernel::<P>(level, scalar));
+        self.push(kernel, dtype, &both, 200 * dtype.size() as u64)
+    }
+
+    /// `z^n` as [`powi`](cotangent_core::math::complex::powi), in double precision where it divides.
+    fn complex_power(&mut self, n: i64, x: Typed) -> Typed {
+        let m = n.unsigned_abs();
+        if n >= 0 {
+            return self.power_of(x, m);
+        }
+        let wide = self.convert(x, DType::C128);
+        let one = self.constant(C128::ONE);
+        let first = if m == 1 { wide } else { self.power_of(wide, m - m / 2) };
+        let mut y = self.complex_binary(Binary::Div, one, first);
+        if m > 1 {
+            let rest = self.power_of(wide, m / 2);
+            y = self.complex_binary(Binary::Div, y, rest);
+        }
+        self.convert(y, x.1)
+    }
+
+    /// `z^m` by squaring.
+    fn power_of(&mut self, z: Typed, m: u64) -> Typed {
+        let kernel = for_parts!(z.1, P => complex_vector::power::<P>(self.level));
+        self.push((kernel, m as usize), z.1, &[z.0], 100 * z.1.size() as u64)
+    }
+
+    /// A function of two integers or booleans.
+    fn integers(&mut self, op: Binary, x: Typed, y: Typed) -> Typed {
+        use integers::Binary as F;
+        let (dtype, both) = (x.1, [x.0, y.0]);
+        let f = match op {
+            Binary::Add => Ok(Arithmetic::Add),
+            Binary::Sub => Ok(Arithmetic::Sub),
+            Binary::Mul => Ok(Arithmetic::Mul),
+            Binary::Max => Ok(Arithmetic::Max),
+            Binary::Min => Ok(Arithmetic::Min),
+            Binary::And => Ok(Arithmetic::And),
+            Binary::Or => Ok(Arithmetic::Or),
+            Binary::Xor => Ok(Arithmetic::Xor),
+            Binary::ShiftLeft => Err(F::ShiftLeft),
+            Binary::ShiftRightLogical => Err(F::ShiftRightLogical),
+            Binary::ShiftRightArithmetic => Err(F::ShiftRightArithmetic),
+            Binary::Div => Err(F::Div),
+            Binary::Rem => Err(F::Rem),
+            Binary::Pow => Err(F::Pow),
+            op => unreachable!("`{op:?}` is not defined on {dtype}"),
+        };
+        match f {
+            Ok(f) => self.step(for_whole!(dtype, T => kernels::integers::<T>(f)), dtype, &both),
+            Err(f) => {
+                let many = matches!(f, F::Div | F::Rem | F::Pow);
+                let cost = if many { 300 } else { 20 } * dtype.size() as u64;
+                self.push((for_int!(dtype, T => integers::binary::<T>(f, self.level)), 0), dtype, &both, cost)
             }
         }
     }
@@ -351,8 +461,11 @@ impl Lowering {
                 self.narrowed(y, x.1)
             }
             Kind::Float => self.row(for_real!(x.1, T => rows::real_power::<T>(n)), x.1, &[x.0]),
-            Kind::Complex => self.row(for_pair!(x.1, T => rows::pair_power::<T>(n)), x.1, &[x.0]),
-            _ => self.row(for_whole!(x.1, T => rows::whole_power::<T>(n)), x.1, &[x.0]),
+            Kind::Complex => self.complex_power(n, x),
+            _ => {
+                let kernel = for_int!(x.1, T => integers::fixed_power::<T>());
+                self.push((kernel, n as usize), x.1, &[x.0], 100 * x.1.size() as u64)
+            }
         }
     }
 }
@@ -374,47 +487,6 @@ impl Lowering {
             }
         }
         y.unwrap_or_else(|| for_real!(x.1, T => self.constant(<T as Real>::of(1.0))))
-    }
-}
-
-struct Widen;
-struct Narrow;
-struct Cast;
-struct Product;
-
-/// As [`convert`](crate::convert).
-impl<T: Source, U: Target> Map<T, U> for Cast {
-    #[inline(always)]
-    fn f(x: T) -> U {
-        x.become_()
-    }
-}
-
-impl<T: Real> Map<T, f32> for Widen {
-    #[inline(always)]
-    fn f(x: T) -> f32 {
-        x.to() as f32
-    }
-}
-
-impl Map<f32, f16> for Narrow {
-    #[inline(always)]
-    fn f(x: f32) -> f16 {
-        f16::from_f32(x)
-    }
-}
-
-impl Map<f32, bf16> for Narrow {
-    #[inline(always)]
-    fn f(x: f32) -> bf16 {
-        bf16::from_f32(x)
-    }
-}
-
-impl<T: Pair> Zip<T, T> for Product {
-    #[inline(always)]
-    fn f(a: T, b: T) -> T {
-        T::of(a.to() * b.to())
     }
 }
 
@@ -450,6 +522,11 @@ fn vector_unary(op: Unary) -> Option<vector::Unary> {
         Unary::Logistic => F::Logistic,
         Unary::Erf => F::Erf,
         Unary::Erfc => F::Erfc,
+        Unary::Cbrt => F::Cbrt,
+        Unary::Asinh => F::Asinh,
+        Unary::Acosh => F::Acosh,
+        Unary::Atanh => F::Atanh,
+        Unary::ErfInv => F::ErfInv,
         Unary::OneMinusSquare => F::OneMinusSquare,
         Unary::SechSquare => F::SechSquare,
         Unary::RecipOnePlusSquare => F::RecipOnePlusSquare,
@@ -469,6 +546,8 @@ fn vector_binary(op: Binary) -> Option<vector::Binary> {
         Binary::Min => F::Min,
         Binary::Pow => F::Pow,
         Binary::Atan2 => F::Atan2,
+        Binary::Rem => F::Rem,
+        Binary::Xlogy => F::Xlogy,
         Binary::MulStrongZero => F::MulStrongZero,
         Binary::DivStrongZero => F::DivStrongZero,
         Binary::AddError => F::AddError,

@@ -132,17 +132,18 @@ pub(crate) fn alone(op: &Op, types: &[DType]) -> Fused {
 type Key = (std::mem::Discriminant<Op>, u32, SmallVec<[DType; 3]>);
 
 thread_local! {
-    /// Operations that ran at once on this thread: there are only so many without attributes.
+    /// Operations that ran at once on this thread: there are only so many without other attributes than a type.
     static AT_ONCE: RefCell<FxHashMap<Key, Rc<Fused>>> = RefCell::default();
 }
 
-/// Runs one elementwise operation without attributes, made ready the first time; `None` for another. The type rule has
+/// Runs one elementwise operation without other attributes than a type, made ready the first time; `None` for another. The type rule has
 /// checked the operands.
 pub(crate) fn at_once(op: &Op, x: &Operands) -> Option<Rc<Fused>> {
     let row = match op {
         Op::Unary(f) => *f as u32,
         Op::Binary(f) => *f as u32,
         Op::Compare(c) => c.0 as u32,
+        Op::Convert(c) => c.to as u32,
         Op::Select(_) if x[0].shape().len() == x[1].shape().len() => 0,
         _ => return None,
     };

@@ -94,15 +94,3 @@ impl Sizes {
         }
     }
 }
-
-/// Runs `f` on one index of every axis along which all operands repeat, and repeats its result there.
-pub(crate) fn once<const N: usize>(x: [Tensor; N], f: impl FnOnce([Tensor; N]) -> Result<Tensor>) -> Result<Tensor> {
-    let shape = Extents::from_slice(x[0].shape());
-    debug_assert!(x.iter().all(|t| t.shape() == shape.as_slice()), "operands of one shape");
-    let repeats = |d: usize| shape[d] > 1 && x.iter().all(|t| t.strides()[d] == 0);
-    let repeated: SmallVec<[bool; 8]> = (0..shape.len()).map(repeats).collect();
-    if !repeated.contains(&true) {
-        return f(x);
-    }
-    Ok(f(x.map(|t| t.narrowed(|d| repeated[d])))?.widened(&shape))
-}

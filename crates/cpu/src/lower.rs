@@ -4,9 +4,7 @@ use crate::element::limit;
 use crate::executor::Compiler;
 use crate::kernel::{Kernel, Operands, Results, Sizes, Used, kernel};
 use crate::tensor::Tensor;
-use crate::{
-    contract, control, convert, fourier, fused, generate, linalg, loops, movement, reduce, sliding, sort, windows,
-};
+use crate::{contract, control, fourier, fused, generate, linalg, loops, movement, reduce, sliding, sort, windows};
 use cotangent_core::ops::EigOrder;
 use cotangent_core::ops::{Op, Unary};
 use cotangent_core::transform::Session;
@@ -33,8 +31,8 @@ pub(crate) fn lower(cx: &Compiler<'_>, op: &Op, x: &[Type], used: Used) -> Resul
         | Op::Special(_)
         | Op::Betainc(_)
         | Op::ReducePrecision(_)
-        | Op::RoundTo(_) => fused::alone(op, &x.iter().map(|t| t.dtype).collect::<Vec<_>>()).kernel(),
-        Op::Convert(c) => convert::convert(c.to),
+        | Op::RoundTo(_)
+        | Op::Convert(_) => fused::alone(op, &x.iter().map(|t| t.dtype).collect::<Vec<_>>()).kernel(),
         Op::Constant(c) => generate::constant(c)?,
         Op::Iota(i) => generate::iota(i),
         Op::BroadcastInDim(b) => {

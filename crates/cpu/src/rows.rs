@@ -3,9 +3,8 @@
 //! The function travels in the kernel's `data`. It computes as the reference does (see [`element`](crate::element)), so
 //! the bits are the reference's.
 
-use crate::element::{Pair, Real, Whole};
-use cotangent_core::ops::{Format, ReducePrecision};
-use cotangent_core::{C128, DType, math};
+use crate::element::{Pair, Real};
+use cotangent_core::{C128, math};
 use cotangent_kernels::tile::Kernel;
 
 /// A kernel with what it calls.
@@ -37,86 +36,21 @@ macro_rules! rows {
 rows! {
     /// A real function.
     real1[T: Real](a: T) -> T, fn(f64) -> f64, |f| T::of(f(a.to()));
-    /// A real function whose value is a truth value.
-    real_truth[T: Real](a: T) -> bool, fn(f64) -> f64, |f| f(a.to()) != 0.0;
     /// A real function of two operands.
     real2[T: Real](a: T, b: T) -> T, fn(f64, f64) -> f64, |f| T::of(f(a.to(), b.to()));
-    /// A function of integers.
-    whole1[T: Whole](a: T) -> T, fn(i128, DType) -> i128, |f| T::of(f(a.to(), T::DTYPE));
-    /// A function of integers whose value is a truth value.
-    whole_truth[T: Whole](a: T) -> bool, fn(i128, DType) -> i128, |f| f(a.to(), DType::Bool) != 0;
-    /// A function of two integers.
-    whole2[T: Whole](a: T, b: T) -> T, fn(i128, i128, DType) -> i128, |f| T::of(f(a.to(), b.to(), T::DTYPE));
     /// A complex function.
     pair1[T: Pair](a: T) -> T, fn(C128) -> C128, |f| T::of(f(a.to()));
-    /// A complex function whose value is real.
-    pair_real[T: Pair, U: Real](a: T) -> U, fn(C128) -> C128, |f| U::of(f(a.to()).re);
-    /// A complex function whose value is a truth value.
-    pair_truth[T: Pair](a: T) -> bool, fn(C128) -> C128, |f| f(a.to()).re != 0.0;
-    /// A complex function of two operands.
-    pair2[T: Pair](a: T, b: T) -> T, fn(C128, C128) -> C128, |f| T::of(f(a.to(), b.to()));
 }
 
-/// Rows whose function has a number: an exponent, an order, a format.
-macro_rules! numbered {
-    ($($(#[$doc:meta])* $name:ident [$bound:ident] ($($x:ident),*), |$n:ident| $value:expr;)*) => {$(
-        $(#[$doc])*
-        pub(crate) fn $name<T: $bound>(number: i64) -> Row {
-            unsafe fn run<T: $bound>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
-                let $n = data as i64;
-                let mut operands = x.into_iter();
-                $(let $x = operands.next().expect("a row has at most three operands").cast::<T>();)*
-                for i in 0..n {
-                    $(
-                        // SAFETY: the promise of `Run`: i < n.
-                        let $x: T = unsafe { $x.add(i).read() };
-                    )*
-                    // SAFETY: as above.
-                    unsafe { y.cast::<T>().add(i).write($value) };
-                }
-            }
-            (Kernel::new(run::<T>), number as usize)
+/// `x^n`, for exponents that the type has no number for.
+pub(crate) fn real_power<T: Real>(exponent: i64) -> Row {
+    unsafe fn run<T: Real>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
+        for i in 0..n {
+            // SAFETY: the promise of `Run`: i < n.
+            let x: T = unsafe { x[0].cast::<T>().add(i).read() };
+            // SAFETY: the promise of `Run`: i < n.
+            unsafe { y.cast::<T>().add(i).write(T::of(math::powi(x.to(), data as i64))) };
         }
-    )*};
-}
-
-/// Two small numbers as one.
-pub(crate) fn packed(high: u32, low: u32) -> i64 {
-    (i64::from(high) << 32) | i64::from(low)
-}
-
-fn unpacked(n: i64) -> (u32, u32) {
-    ((n >> 32) as u32, n as u32)
-}
-
-numbered! {
-    /// `x^n`
-    whole_power[Whole](x), |n| T::of(math::pow_int(x.to(), n.into()));
-    /// `x^n`
-    real_power[Real](x), |n| T::of(math::powi(x.to(), n));
-    /// `x^n`
-    pair_power[Pair](x), |n| T::of(math::complex::powi(x.to(), n));
-    /// A derivative of digamma.
-    polygamma[Real](x), |n| T::of(math::polygamma(n as u32, x.to()));
-    /// A scaled Bessel function.
-    bessel_ie[Real](x), |n| T::of(math::bessel_ie(n as u32, x.to()));
-    /// The lower incomplete gamma function, differentiated in its parameter.
-    igamma[Real](a, x), |n| T::of(math::igamma(false, n as u32, a.to(), x.to()));
-    /// The upper one.
-    igammac[Real](a, x), |n| T::of(math::igamma(true, n as u32, a.to(), x.to()));
-    /// The density of the gamma distribution, differentiated in its parameter.
-    gamma_density[Real](a, x), |n| T::of(math::gamma_density(n as u32, a.to(), x.to()));
-    /// The Hurwitz zeta function, differentiated in its exponent.
-    zeta[Real](a, x), |n| T::of(math::zeta(n as u32, a.to(), x.to()));
-    /// The incomplete beta function, differentiated in its parameters as often as two packed numbers say.
-    betainc[Real](a, b, x), |n| T::of(math::betainc(unpacked(n), a.to(), b.to(), x.to()));
-    /// Rounding to the format with this number.
-    round_to[Real](x), |n| T::of(Format::of_number(n as usize).round(x.to()));
-    /// Rounding to packed numbers of bits.
-    reduce_precision[Real](x), |n| T::of(rounded(n, x.to(), T::DTYPE));
-}
-
-fn rounded(format: i64, x: f64, dtype: DType) -> f64 {
-    let (exponent, mantissa) = unpacked(format);
-    ReducePrecision { exponent, mantissa }.round(x, dtype)
+    }
+    (Kernel::new(run::<T>), exponent as usize)
 }

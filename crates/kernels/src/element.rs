@@ -8,6 +8,7 @@
 //! | `f32`, `f64` | itself | two f64 |
 //! | `Complex<f32>`, `Complex<f64>` | itself, by components | two f64 for each component |
 
+use crate::tile::halves::{Half, rounded_to_odd};
 use crate::tree::{self, Lanes, Vectors};
 use crate::twice::{Exact, Twice, TwiceComplex};
 use half::{bf16, f16};
@@ -264,8 +265,8 @@ fn same<T>(x: T) -> T {
 }
 
 floats! {
-    f16: f16::ZERO, f16::ONE, f32, f64, Twice, f16::to_f32, f16::from_f32, f16::to_f64, f16::from_f64;
-    bf16: bf16::ZERO, bf16::ONE, f32, f64, Twice, bf16::to_f32, bf16::from_f32, bf16::to_f64, bf16::from_f64;
+    f16: f16::ZERO, f16::ONE, f32, f64, Twice, f16::widened, f16::nearest, |x: f16| f64::from(x.widened()), |w| f16::nearest(rounded_to_odd(w));
+    bf16: bf16::ZERO, bf16::ONE, f32, f64, Twice, bf16::widened, bf16::nearest, |x: bf16| f64::from(x.widened()), |w| bf16::nearest(rounded_to_odd(w));
     f32: 0.0, 1.0, f32, f64, Twice, same, same, f64::from, |w| w as f32, tree::vectors();
     f64: 0.0, 1.0, f64, f64, Twice, same, same, same, same, tree::vectors();
     Complex<f32>: Complex::new(0.0, 0.0), Complex::new(1.0, 0.0), Complex<f32>, Complex<f64>, TwiceComplex,

@@ -9,8 +9,28 @@ mod special;
 
 pub use special::{bessel_ie, betainc, gamma_density, igamma, zeta};
 
-use crate::dtype::C128;
+use crate::dtype::{C128, bf16, f16};
 use std::f64::consts::{FRAC_2_SQRT_PI, PI};
+
+/// `x` as an `f32` that a conversion to fewer digits rounds as it would round `x`: an inexact one has an odd last bit.
+fn to_odd(x: f64) -> f32 {
+    let y = x as f32;
+    let back = f64::from(y);
+    if back == x || x.is_nan() || y.to_bits() & 1 == 1 {
+        return y;
+    }
+    f32::from_bits(if back.abs() > x.abs() { y.to_bits() - 1 } else { y.to_bits() + 1 })
+}
+
+/// The nearest `f16`, rounded once on every machine ([`f16::from_f64`] may go by `f32`).
+pub fn nearest_f16(x: f64) -> f16 {
+    f16::from_f32(to_odd(x))
+}
+
+/// The nearest `bf16`, of all digits of `x` ([`bf16::from_f64`] leaves out the lowest 32).
+pub fn nearest_bf16(x: f64) -> bf16 {
+    bf16::from_f32(to_odd(x))
+}
 
 /// `-1`, `0` or `1`; zeros of either sign and NaN stay what they are.
 pub fn sign(x: f64) -> f64 {

@@ -106,7 +106,7 @@ pub use reduce_precision::ReducePrecision;
 pub use reduce_window::ReduceWindow;
 pub use reshape::Reshape;
 pub use reverse::Reverse;
-pub use round_to::{Format, RoundTo};
+pub use round_to::{Beyond, Format, RoundTo};
 pub use scan::Scan;
 pub use scatter::{Combine, Scatter};
 pub use scatter_recurrence::ScatterRecurrence;

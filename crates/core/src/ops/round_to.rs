@@ -16,7 +16,7 @@ use crate::transform::{Lin, Lv};
 
 /// What a format has for numbers that are too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Beyond {
+pub enum Beyond {
     /// Infinity, and NaN for NaN.
     Infinite,
     /// NaN for both.
@@ -82,6 +82,11 @@ impl Format {
         self.def().name
     }
 
+    /// Bits of a number.
+    pub fn bits(self) -> u32 {
+        self.def().bits
+    }
+
     /// Its place in the list.
     pub fn number(self) -> usize {
         self.0.into()
@@ -92,9 +97,29 @@ impl Format {
         Format((n % FORMATS.len()) as u8)
     }
 
-    /// Bits of a number.
-    pub fn bits(self) -> u32 {
-        self.def().bits
+    /// Bits of the fraction.
+    pub fn mantissa(self) -> u32 {
+        self.def().mantissa.unsigned_abs()
+    }
+
+    /// The exponent of the least normal number.
+    pub fn least_exponent(self) -> i32 {
+        self.def().least
+    }
+
+    /// The greatest finite number.
+    pub fn greatest(self) -> f64 {
+        self.def().greatest
+    }
+
+    /// Whether its numbers are powers of two, without a sign or a zero.
+    pub fn is_powers(self) -> bool {
+        self.def().name == POWERS
+    }
+
+    /// What it has for numbers that are too large.
+    pub fn beyond(self) -> Beyond {
+        self.def().beyond
     }
 
     /// The number of the format that is nearest to `x`.

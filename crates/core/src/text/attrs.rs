@@ -15,6 +15,7 @@ use crate::attr::{Attr, Attrs};
 use crate::dtype::{C64, C128, DType, bf16, f16};
 use crate::error::{Code, Error, Result};
 use crate::for_dtype;
+use crate::math::{nearest_bf16, nearest_f16};
 
 /// How many equal elements `dense<1.0> : tensor<..>` may stand for.
 pub(super) const MAX_SPLAT: usize = 1 << 24;
@@ -250,8 +251,8 @@ fn array(d: DType, shape: &[usize], texts: &[&str], splat: bool) -> Result<Array
         Array::from_vec(shape, texts.chunks(width).map(one).collect::<Result<Vec<T>>>()?)
     }
     match d {
-        DType::F16 => all(shape, texts, splat, 1, |t| float(t[0], d, |b| f16::from_bits(b as u16), f16::from_f64)),
-        DType::BF16 => all(shape, texts, splat, 1, |t| float(t[0], d, |b| bf16::from_bits(b as u16), bf16::from_f64)),
+        DType::F16 => all(shape, texts, splat, 1, |t| float(t[0], d, |b| f16::from_bits(b as u16), nearest_f16)),
+        DType::BF16 => all(shape, texts, splat, 1, |t| float(t[0], d, |b| bf16::from_bits(b as u16), nearest_bf16)),
         DType::F32 => all(shape, texts, splat, 1, |t| single(t[0])),
         DType::F64 => all(shape, texts, splat, 1, |t| double(t[0])),
         DType::C64 => all(shape, texts, splat, 2, |t| Ok(C64::new(single(t[0])?, single(t[1])?))),

@@ -7,7 +7,7 @@
 //!
 //! What cannot be written down stays with the interpreter: bodies with operations that are calls (special functions, wide
 //! integers), complex numbers, f16 and bf16, conversions between sizes, and in AVX2 truth values in memory. A vector in
-//! which some lane needs the scalar function of sin, cos, tan, pow or atan2 goes there, too, with its neighbours.
+//! which some lane needs the scalar function of sin, cos, tan or rem goes there, too, with its neighbours.
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod allocate;

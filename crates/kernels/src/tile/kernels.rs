@@ -13,7 +13,7 @@ use std::array::from_fn;
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
 /// Elements that are read before they are written.
-const BLOCK: usize = 32;
+pub(super) const BLOCK: usize = 32;
 
 /// A function of one element.
 pub trait Map<A, B> {
@@ -106,12 +106,23 @@ pub fn select(size: usize) -> Kernel {
             },
         )
     }
+    /// Pairs of 64 bits: one is a vector, and the place where it is read is what the condition chooses.
+    unsafe fn pairs(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+        let (y, p, a, b) = (y.cast::<[u64; 2]>(), x[0].cast::<u8>(), x[1].cast(), x[2].cast());
+        for i in 0..n {
+            // SAFETY: i < n, and the caller's promise.
+            unsafe {
+                let from: *const [u64; 2] = if p.add(i).read() != 0 { a } else { b };
+                y.add(i).write_unaligned(from.add(i).read_unaligned());
+            }
+        }
+    }
     match size {
         1 => Kernel::new(run::<u8>),
         2 => Kernel::new(run::<u16>),
         4 => Kernel::new(run::<u32>).recorded(instruction::select),
         8 => Kernel::new(run::<u64>).recorded(instruction::select),
-        _ => Kernel::new(run::<[u64; 2]>),
+        _ => Kernel::new(pairs),
     }
 }
 

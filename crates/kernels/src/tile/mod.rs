@@ -11,11 +11,16 @@
 //! An element's value does not depend on which tile it lies in, or where: kernels compute each element alone.
 
 mod body;
+pub mod complex;
+pub mod convert;
 mod emitted;
 pub mod fold;
+pub mod halves;
+pub mod integers;
 pub mod kernels;
 mod pack;
 mod recurrence;
+pub mod rounding;
 
 use kernels::{Comparison, comparison};
 

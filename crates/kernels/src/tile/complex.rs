@@ -1,0 +1,140 @@
+//! Kernels of complex numbers that are a few operations on their parts. `f32` parts are computed as `f64` where a product
+//! is summed, and rounded once.
+
+use super::Kernel;
+use super::kernels::{Map, Zip, map, zip};
+use crate::vector::complex::Part;
+use num_complex::Complex;
+use std::ops::{Neg, Sub};
+
+/// A float that complex numbers consist of.
+pub trait Real: Part + PartialOrd + Neg<Output = Self> + Sub<Output = Self> {}
+
+impl Real for f32 {}
+impl Real for f64 {}
+
+struct Negative;
+struct Conjugate;
+struct RealPart;
+struct ImaginaryPart;
+struct OneMinusSquare;
+struct IsFinite;
+struct IsNan;
+struct Difference;
+struct Product;
+struct StrongProduct;
+
+#[inline(always)]
+fn wide<T: Real>(z: Complex<T>) -> Complex<f64> {
+    Complex::new(z.re.into(), z.im.into())
+}
+
+#[inline(always)]
+fn narrow<T: Real>(z: Complex<f64>) -> Complex<T> {
+    Complex::new(T::nearest(z.re), T::nearest(z.im))
+}
+
+macro_rules! maps {
+    ($($name:ident -> $u:ty, |$z:ident| $value:expr;)*) => {$(
+        impl<T: Real> Map<Complex<T>, $u> for $name {
+            #[inline(always)]
+            fn f($z: Complex<T>) -> $u { $value }
+        }
+    )*};
+}
+
+maps! {
+    Negative -> Complex<T>, |z| Complex::new(-z.re, -z.im);
+    Conjugate -> Complex<T>, |z| Complex::new(z.re, -z.im);
+    RealPart -> T, |z| z.re;
+    ImaginaryPart -> T, |z| z.im;
+    OneMinusSquare -> Complex<T>, |z| {
+        let (z, one) = (wide(z), Complex::new(1.0, 0.0));
+        narrow((one - z) * (one + z))
+    };
+    IsFinite -> bool, |z| {
+        let z = wide(z);
+        (z.re.abs() < f64::INFINITY) & (z.im.abs() < f64::INFINITY)
+    };
+    IsNan -> bool, |z| {
+        let z = wide(z);
+        z.re.is_nan() | z.im.is_nan()
+    };
+}
+
+impl<T: Real> Zip<Complex<T>, Complex<T>> for Difference {
+    #[inline(always)]
+    fn f(a: Complex<T>, b: Complex<T>) -> Complex<T> {
+        Complex::new(a.re - b.re, a.im - b.im)
+    }
+}
+
+impl<T: Real> Zip<Complex<T>, Complex<T>> for Product {
+    #[inline(always)]
+    fn f(a: Complex<T>, b: Complex<T>) -> Complex<T> {
+        narrow(wide(a) * wide(b))
+    }
+}
+
+impl<T: Real> Zip<Complex<T>, Complex<T>> for StrongProduct {
+    #[inline(always)]
+    fn f(a: Complex<T>, b: Complex<T>) -> Complex<T> {
+        let (a, b) = (wide(a), wide(b));
+        let y = a * b;
+        let is_zero = |z: Complex<f64>| (z.re == 0.0) & (z.im == 0.0);
+        let none = (is_zero(a) | is_zero(b)) & (y.re.is_nan() | y.im.is_nan());
+        narrow(Complex::new(if none { 0.0 } else { y.re }, if none { 0.0 } else { y.im }))
+    }
+}
+
+/// Functions of one complex number by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unary {
+    /// `-z`
+    Neg,
+    /// The conjugate.
+    Conj,
+    /// The real part.
+    Real,
+    /// The imaginary part.
+    Imag,
+    /// `(1 - z)(1 + z)`
+    OneMinusSquare,
+    /// Whether both parts are finite.
+    IsFinite,
+    /// Whether a part is NaN.
+    IsNan,
+}
+
+/// Functions of two complex numbers by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Binary {
+    /// `a - b`
+    Sub,
+    /// `a b`
+    Mul,
+    /// `a b`, and 0 where a factor is and the product is NaN.
+    MulStrongZero,
+}
+
+/// The kernel of a function of one complex number.
+pub fn unary<T: Real>(f: Unary) -> Kernel {
+    match f {
+        Unary::Neg => map::<Complex<T>, Complex<T>, Negative>(),
+        Unary::Conj => map::<Complex<T>, Complex<T>, Conjugate>(),
+        Unary::Real => map::<Complex<T>, T, RealPart>(),
+        Unary::Imag => map::<Complex<T>, T, ImaginaryPart>(),
+        Unary::OneMinusSquare => map::<Complex<T>, Complex<T>, OneMinusSquare>(),
+        Unary::IsFinite => map::<Complex<T>, bool, IsFinite>(),
+        Unary::IsNan => map::<Complex<T>, bool, IsNan>(),
+    }
+}
+
+/// The kernel of a function of two complex numbers.
+pub fn binary<T: Real>(f: Binary) -> Kernel {
+    match f {
+        Binary::Sub => zip::<Complex<T>, Complex<T>, Difference>(),
+        Binary::Mul => zip::<Complex<T>, Complex<T>, Product>(),
+        Binary::MulStrongZero => zip::<Complex<T>, Complex<T>, StrongProduct>(),
+    }
+}

@@ -1,0 +1,206 @@
+//! Kernels of conversions between element types.
+//!
+//! | from | to | value |
+//! |---|---|---|
+//! | integer | integer | the lowest bits |
+//! | float | integer | cut toward zero; the nearest end of the range beyond it, 0 for NaN |
+//! | integer | float | rounded once |
+//! | any | `bool` | `x != 0` |
+//! | complex | real | the real part |
+//!
+//! There is a kernel for each pair that no two others make: integers of one width are the same bits, floats of 16 bits go
+//! by `f32` ([`halves`](super::halves)). x86-64 has no vector instruction between `f64` and integers of 64 bits before
+//! AVX-512: there a number below `2^51` is added to [`SHIFTED`], whose sum has it in its lowest bits.
+
+use super::Kernel;
+use super::kernels::BLOCK;
+use crate::simd::widest;
+use num_complex::Complex;
+
+/// Elements that are converted together.
+const GROUP: usize = BLOCK / 4;
+
+/// A type whose elements convert to elements of another.
+pub trait Cast<U: Copy>: Copy + Default {
+    /// The values of a group.
+    #[doc(hidden)]
+    fn cast(x: &[Self; GROUP]) -> [U; GROUP];
+}
+
+/// The kernel of a conversion.
+pub fn cast<T: Cast<U>, U: Copy>() -> Kernel {
+    unsafe fn run<T: Cast<U>, U: Copy>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+        let (y, x) = (y.cast::<U>(), x[0].cast::<T>());
+        widest(
+            #[inline(always)]
+            || {
+                for i in (0..n).step_by(GROUP) {
+                    let (few, mut from) = ((n - i).min(GROUP), [T::default(); GROUP]);
+                    // SAFETY: the promise of `Run`: `few` elements are left of each, and fit a group.
+                    unsafe {
+                        match few {
+                            GROUP => from = x.add(i).cast::<[T; GROUP]>().read_unaligned(),
+                            _ => std::ptr::copy_nonoverlapping(x.add(i), from.as_mut_ptr(), few),
+                        }
+                    }
+                    let to = T::cast(&from);
+                    // SAFETY: as above.
+                    unsafe {
+                        match few {
+                            GROUP => y.add(i).cast::<[U; GROUP]>().write_unaligned(to),
+                            _ => std::ptr::copy_nonoverlapping(to.as_ptr(), y.add(i), few),
+                        }
+                    }
+                }
+            },
+        )
+    }
+    Kernel::new(run::<T, U>)
+}
+
+/// Conversions of single elements.
+macro_rules! each {
+    ($($t:ty => $($u:ty)*, $f:expr;)*) => {$($(
+        impl Cast<$u> for $t {
+            #[inline(always)]
+            fn cast(x: &[$t; GROUP]) -> [$u; GROUP] {
+                let f: fn($t) -> $u = $f;
+                x.map(f)
+            }
+        }
+    )*)*};
+}
+
+/// `1.5 * 2^52`.
+const SHIFTED: f64 = 6_755_399_441_055_744.0;
+
+/// The integer in the lowest bits of a number that [`SHIFTED`] was added to.
+#[inline(always)]
+fn shifted_bits(x: f64) -> i64 {
+    (x + SHIFTED).to_bits().wrapping_sub(SHIFTED.to_bits()) as i64
+}
+
+/// An integer of 64 bits as the nearest `f64`: the upper and the lower half, each exact in a number of its own scale.
+#[inline(always)]
+fn whole_f64(x: u64, signed: bool) -> f64 {
+    // 2^84, and 2^84 + 2^63 where the sign is the highest bit.
+    let above: u64 = if signed { 0x4530_0000_8000_0000 } else { 0x4530_0000_0000_0000 };
+    let high = f64::from_bits((x >> 32) ^ above);
+    let low = f64::from_bits((x & 0xffff_ffff) | 0x4330_0000_0000_0000);
+    (high - (f64::from_bits(above) + 4_503_599_627_370_496.0)) + low
+}
+
+macro_rules! as_is {
+    ($($t:ty => $($u:ty)*;)*) => { each! { $($t => $($u)*, |x| x as _;)* } };
+}
+
+as_is! {
+    i8 => i16 i32 i64 f32 f64;
+    u8 => i16 i32 i64 f32 f64;
+    i16 => i8 i32 i64 f32 f64;
+    u16 => i32 i64 f32 f64;
+    i32 => i8 i16 i64 f32 f64;
+    u32 => i64 f32 f64;
+    i64 => i8 i16 i32;
+    f32 => i32 f64;
+    f64 => f32;
+}
+
+each! {
+    u8 => bool, |x| x != 0;
+    u16 => bool, |x| x != 0;
+    u32 => bool, |x| x != 0;
+    u64 => bool, |x| x != 0;
+    f32 => bool, |x| x != 0.0;
+    f64 => bool, |x| x != 0.0;
+    Complex<f32> => bool, |z| (z.re != 0.0) | (z.im != 0.0);
+    Complex<f64> => bool, |z| (z.re != 0.0) | (z.im != 0.0);
+    i64 => f64, |x| whole_f64(x as u64, true);
+    u64 => f64, |x| whole_f64(x, false);
+    f32 => Complex<f32>, |x| Complex::new(x, 0.0);
+    f64 => Complex<f64>, |x| Complex::new(x, 0.0);
+    Complex<f32> => f32, |z| z.re;
+    Complex<f64> => f64, |z| z.re;
+    Complex<f32> => Complex<f64>, |z| Complex::new(z.re.into(), z.im.into());
+    Complex<f64> => Complex<f32>, |z| Complex::new(z.re as f32, z.im as f32);
+    f32 => u32, |x| shifted_bits(within(x.into(), 0.0, u32::MAX.into()).trunc()) as u32;
+    f64 => u32, |x| shifted_bits(within(x, 0.0, u32::MAX.into()).trunc()) as u32;
+}
+
+/// `x` kept in an interval, 0 for NaN.
+#[inline(always)]
+fn within(x: f64, low: f64, high: f64) -> f64 {
+    let x = if x.is_nan() { 0.0 } else { x };
+    let x = if x < low { low } else { x };
+    if x > high { high } else { x }
+}
+
+/// To integers whose range a float and an `i32` hold.
+macro_rules! narrow {
+    ($($t:ty => $($u:ty)*;)*) => {$($(
+        impl Cast<$u> for $t {
+            #[inline(always)]
+            fn cast(x: &[$t; GROUP]) -> [$u; GROUP] {
+                x.map(|x| {
+                    let x = if x.is_nan() { 0.0 } else { x };
+                    let x = if x < <$u>::MIN as $t { <$u>::MIN as $t } else { x };
+                    let x = if x > <$u>::MAX as $t { <$u>::MAX as $t } else { x };
+                    // SAFETY: the number lies between two values of an `i32`.
+                    let whole: i32 = unsafe { x.to_int_unchecked() };
+                    whole as $u
+                })
+            }
+        }
+    )*)*};
+}
+
+narrow! {
+    f32 => i8 i16 u8 u16;
+    f64 => i8 i16 u8 u16 i32;
+}
+
+/// To integers of 64 bits, one by one where a number of the group is `2^51` or more in magnitude.
+macro_rules! long {
+    ($($t:ty => $($u:ty)*;)*) => {$($(
+        impl Cast<$u> for $t {
+            #[inline(always)]
+            fn cast(x: &[$t; GROUP]) -> [$u; GROUP] {
+                const END: f64 = (1u64 << 51) as f64;
+                let wide = x.map(f64::from);
+                if wide.iter().fold(true, |all, x| all & (x.abs() < END)) {
+                    let low = if <$u>::MIN == 0 { 0.0 } else { -END };
+                    wide.map(|x| shifted_bits(if x < low { low } else { x }.trunc()) as $u)
+                } else {
+                    x.map(|x| x as $u)
+                }
+            }
+        }
+    )*)*};
+}
+
+long! {
+    f32 => i64 u64;
+    f64 => i64 u64;
+}
+
+/// Integers of 64 bits to `f32`: by `f64` where that is exact, else one by one, so that they are rounded once.
+macro_rules! rounded {
+    ($($t:ty, $far:expr;)*) => {$(
+        impl Cast<f32> for $t {
+            #[inline(always)]
+            fn cast(x: &[$t; GROUP]) -> [f32; GROUP] {
+                let far: fn($t) -> u64 = $far;
+                if x.iter().fold(0, |all, &x| all | far(x)) == 0 {
+                    x.map(|x| whole_f64(x as u64, <$t>::MIN != 0) as f32)
+                } else {
+                    x.map(|x| x as f32)
+                }
+            }
+        }
+    )*};
+}
+
+rounded! {
+    i64, |x| (x.wrapping_add(1 << 52) as u64) >> 53;
+    u64, |x| x >> 53;
+}

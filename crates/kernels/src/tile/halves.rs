@@ -1,0 +1,324 @@
+//! f16 and bf16 as f32 and back: exact one way, rounded to nearest with ties to even the other way.
+//!
+//! Bits alone decide, so subnormal numbers count whatever the machine does with them in arithmetic. NaN stays NaN, quiet,
+//! with the highest bits of its payload. f16 has instructions of its own on x86-64; their results are those of the
+//! functions here.
+
+use super::Kernel;
+use super::kernels::{BLOCK, Map, map};
+use crate::simd::widest;
+use half::{bf16, f16};
+use std::array::from_fn;
+
+/// A float of 16 bits.
+pub trait Half: Copy + 'static {
+    /// The same number.
+    fn widened(self) -> f32;
+    /// The nearest number.
+    fn nearest(x: f32) -> Self;
+    /// The kernel of [`Half::widened`].
+    fn widen() -> Kernel;
+    /// The kernel of [`Half::nearest`].
+    fn narrow() -> Kernel;
+    /// The kernel of both, one after the other: f32 rounded to the numbers of this type.
+    fn round() -> Kernel;
+}
+
+/// The number of `f32` with these bits, NaN as it is.
+const INFINITE: u32 = 0x7f80_0000;
+
+impl Half for bf16 {
+    #[inline(always)]
+    fn widened(self) -> f32 {
+        let bits = u32::from(self.to_bits()) << 16;
+        let quiet = if bits & 0x7fff_ffff > INFINITE { 0x40_0000 } else { 0 };
+        f32::from_bits(bits | quiet)
+    }
+
+    #[inline(always)]
+    fn nearest(x: f32) -> bf16 {
+        bf16::from_bits((rounded_bf16(x.to_bits()) >> 16) as u16)
+    }
+
+    fn widen() -> Kernel {
+        map::<bf16, f32, Widen>()
+    }
+
+    fn narrow() -> Kernel {
+        map::<f32, bf16, Narrow>()
+    }
+
+    fn round() -> Kernel {
+        map::<f32, f32, RoundBf16>()
+    }
+}
+
+/// The bits of a `f32`, rounded to a multiple of `2^16`.
+#[inline(always)]
+fn rounded_bf16(bits: u32) -> u32 {
+    let up = 0x7fff + (bits >> 16 & 1);
+    let nan = bits & 0x7fff_ffff > INFINITE;
+    (if nan { bits | 0x40_0000 } else { bits.wrapping_add(up) }) & 0xffff_0000
+}
+
+impl Half for f16 {
+    #[inline(always)]
+    fn widened(self) -> f32 {
+        let bits = u32::from(self.to_bits());
+        let magnitude = (bits & 0x7fff) << 13;
+        // The exponent of f32 is larger by 112: a product, which is exact, counts subnormal numbers, too.
+        let finite = (f32::from_bits(magnitude) * f32::from_bits((127 + 112) << 23)).to_bits();
+        let quiet = if magnitude > 31 << 23 { 0x40_0000 } else { 0 };
+        let y = if magnitude < 31 << 23 { finite } else { INFINITE | magnitude | quiet };
+        f32::from_bits(y | (bits & 0x8000) << 16)
+    }
+
+    #[inline(always)]
+    fn nearest(x: f32) -> f16 {
+        let (bits, half) = (x.to_bits(), 0.5f32.to_bits());
+        let magnitude = bits & 0x7fff_ffff;
+        // Below 2^-14 the sum with 1/2 has the step of subnormal numbers, 2^-24.
+        let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(half);
+        let normal = magnitude.wrapping_add(0xfff + (magnitude >> 13 & 1)).wrapping_sub(112 << 23) >> 13;
+        let y = if magnitude < 113 << 23 { subnormal } else { normal };
+        let y = if magnitude < 143 << 23 { y } else { 0x7c00 };
+        let y = if magnitude > INFINITE { 0x7e00 | (magnitude >> 13 & 0x3ff) } else { y };
+        f16::from_bits((y | (bits >> 16 & 0x8000)) as u16)
+    }
+
+    fn widen() -> Kernel {
+        #[cfg(target_arch = "x86_64")]
+        if machine::is_there() {
+            return Kernel::new(machine::WIDEN);
+        }
+        map::<f16, f32, Widen>()
+    }
+
+    fn narrow() -> Kernel {
+        #[cfg(target_arch = "x86_64")]
+        if machine::is_there() {
+            return Kernel::new(machine::NARROW);
+        }
+        map::<f32, f16, Narrow>()
+    }
+
+    fn round() -> Kernel {
+        #[cfg(target_arch = "x86_64")]
+        if machine::is_there() {
+            return Kernel::new(machine::ROUND);
+        }
+        map::<f32, f32, RoundF16>()
+    }
+}
+
+struct Widen;
+struct Narrow;
+struct RoundBf16;
+struct RoundF16;
+
+impl<T: Half> Map<T, f32> for Widen {
+    #[inline(always)]
+    fn f(x: T) -> f32 {
+        x.widened()
+    }
+}
+
+impl<T: Half> Map<f32, T> for Narrow {
+    #[inline(always)]
+    fn f(x: f32) -> T {
+        T::nearest(x)
+    }
+}
+
+impl Map<f32, f32> for RoundBf16 {
+    #[inline(always)]
+    fn f(x: f32) -> f32 {
+        f32::from_bits(rounded_bf16(x.to_bits()))
+    }
+}
+
+impl Map<f32, f32> for RoundF16 {
+    #[inline(always)]
+    fn f(x: f32) -> f32 {
+        f16::nearest(x).widened()
+    }
+}
+
+/// A number of f64 rounded to f32 so that rounding to a type of fewer digits gives what rounding once would: what is not
+/// exact gets an odd last bit.
+#[inline(always)]
+pub(crate) fn rounded_to_odd(x: f64) -> f32 {
+    let y = x as f32;
+    let (bits, back) = (y.to_bits(), f64::from(y));
+    let toward = if back.abs() > x.abs() { u32::MAX } else { 1 };
+    // The comparison of a NaN is false both ways.
+    let inexact = (back < x) | (back > x);
+    f32::from_bits(if inexact & (bits & 1 == 0) { bits.wrapping_add(toward) } else { bits })
+}
+
+/// The kernel of f64 to f32 before f32 to a float of 16 bits: together they round once.
+pub fn to_odd() -> Kernel {
+    unsafe fn run(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+        const FEW: usize = BLOCK / 4;
+        let (y, x) = (y.cast::<f32>(), x[0].cast::<f64>());
+        widest(
+            #[inline(always)]
+            || {
+                let whole = n - n % FEW;
+                for i in (0..whole).step_by(FEW) {
+                    // SAFETY: i + FEW <= n, and the promise of `Run`.
+                    unsafe {
+                        let a = x.add(i).cast::<[f64; FEW]>().read_unaligned();
+                        y.add(i).cast::<[f32; FEW]>().write_unaligned(from_fn(|k| rounded_to_odd(a[k])));
+                    }
+                }
+                for i in whole..n {
+                    // SAFETY: i < n, and the promise of `Run`.
+                    unsafe { y.add(i).write(rounded_to_odd(x.add(i).read())) };
+                }
+            },
+        )
+    }
+    Kernel::new(run)
+}
+
+/// Conversions by the instructions of F16C, eight at a time.
+#[cfg(target_arch = "x86_64")]
+mod machine {
+    use super::super::Run;
+    use super::{Half, f16};
+    use std::arch::x86_64::*;
+
+    pub(super) const WIDEN: Run = widen;
+    pub(super) const NARROW: Run = narrow;
+    pub(super) const ROUND: Run = round;
+
+    /// Lanes of a vector of f32.
+    const LANES: usize = 8;
+
+    pub(super) fn is_there() -> bool {
+        is_x86_feature_detected!("avx2") && is_x86_feature_detected!("f16c")
+    }
+
+    unsafe fn widen(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+        #[target_feature(enable = "avx2,f16c")]
+        unsafe fn vectors(n: usize, y: *mut f32, x: *const f16) {
+            for i in (0..n).step_by(LANES) {
+                // SAFETY: i + LANES <= n, and the caller's promise.
+                unsafe { _mm256_storeu_ps(y.add(i), _mm256_cvtph_ps(_mm_loadu_si128(x.add(i).cast()))) };
+            }
+        }
+        let (y, x, whole) = (y.cast::<f32>(), x[0].cast::<f16>(), n - n % LANES);
+        // SAFETY: the machine has the instructions, and the promise of `Run`.
+        unsafe {
+            vectors(whole, y, x);
+            (whole..n).for_each(|i| y.add(i).write(x.add(i).read().widened()));
+        }
+    }
+
+    unsafe fn narrow(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+        #[target_feature(enable = "avx2,f16c")]
+        unsafe fn vectors(n: usize, y: *mut f16, x: *const f32) {
+            for i in (0..n).step_by(LANES) {
+                // SAFETY: i + LANES <= n, and the caller's promise.
+                unsafe {
+                    let half = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(x.add(i)));
+                    _mm_storeu_si128(y.add(i).cast(), half);
+                }
+            }
+        }
+        let (y, x, whole) = (y.cast::<f16>(), x[0].cast::<f32>(), n - n % LANES);
+        // SAFETY: the machine has the instructions, and the promise of `Run`.
+        unsafe {
+            vectors(whole, y, x);
+            (whole..n).for_each(|i| y.add(i).write(f16::nearest(x.add(i).read())));
+        }
+    }
+
+    unsafe fn round(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+        #[target_feature(enable = "avx2,f16c")]
+        unsafe fn vectors(n: usize, y: *mut f32, x: *const f32) {
+            for i in (0..n).step_by(LANES) {
+                // SAFETY: i + LANES <= n, and the caller's promise.
+                unsafe {
+                    let half = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(x.add(i)));
+                    _mm256_storeu_ps(y.add(i), _mm256_cvtph_ps(half));
+                }
+            }
+        }
+        let (y, x, whole) = (y.cast::<f32>(), x[0].cast::<f32>(), n - n % LANES);
+        // SAFETY: the machine has the instructions, and the promise of `Run`.
+        unsafe {
+            vectors(whole, y, x);
+            (whole..n).for_each(|i| y.add(i).write(f16::nearest(x.add(i).read()).widened()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tile::Run;
+
+    /// `y` of a kernel on all of `x`, a whole number of vectors and the rest.
+    fn run<A: Copy, B: Copy>(kernel: Kernel, x: &[A], zero: B) -> Vec<B> {
+        let (run, mut y): (Run, _) = (kernel.run, vec![zero; x.len()]);
+        let from = [x.as_ptr().cast(), std::ptr::null(), std::ptr::null()];
+        // SAFETY: both have as many elements.
+        unsafe { run(x.len(), y.as_mut_ptr().cast(), from, 0) };
+        y
+    }
+
+    /// Every number, and those at and beside the middle of two, and others.
+    fn numbers<T: Half>(of: impl Fn(u16) -> T) -> Vec<f32> {
+        let exact = (0..=u16::MAX).map(|b| of(b).widened()).collect::<Vec<f32>>();
+        let next = exact[1..].iter().zip(&exact).map(|(a, b)| (f64::from(*a) / 2.0 + f64::from(*b) / 2.0) as f32);
+        let odd = (0..1 << 16).map(|i: u32| f32::from_bits(i.wrapping_mul(0x9e37_79b1)));
+        let near = |x: f32| [x, x.next_up(), x.next_down()];
+        exact.iter().copied().chain(next).flat_map(near).chain(odd).collect()
+    }
+
+    fn compare<T: Half>(of: fn(u16) -> T, bits: fn(T) -> u16, to: fn(T) -> f32, nearest: fn(f32) -> T) {
+        let all: Vec<T> = (0..=u16::MAX).map(of).chain([of(1)]).collect();
+        for (x, y) in all.iter().zip(run(T::widen(), &all, 0f32)) {
+            assert_eq!(y.to_bits(), to(*x).to_bits(), "{:#x}", bits(*x));
+            assert_eq!(x.widened().to_bits(), y.to_bits(), "{:#x}", bits(*x));
+        }
+        let x = numbers(of);
+        let (narrow, round) = (run(T::narrow(), &x, of(0)), run(T::round(), &x, 0f32));
+        for ((x, y), z) in x.iter().zip(narrow).zip(round) {
+            assert_eq!(bits(y), bits(nearest(*x)), "{x:e}");
+            assert_eq!(bits(T::nearest(*x)), bits(y), "{x:e}");
+            assert_eq!(z.to_bits(), y.widened().to_bits(), "{x:e}");
+        }
+    }
+
+    #[test]
+    fn halves_widen_and_round_as_their_definition_says() {
+        compare(f16::from_bits, f16::to_bits, f16::to_f32, f16::from_f32);
+        compare(bf16::from_bits, bf16::to_bits, bf16::to_f32, bf16::from_f32);
+    }
+
+    /// Between two neighbours everything goes to the nearer one, however little it differs from their middle.
+    #[test]
+    fn f64_is_rounded_once() {
+        fn check<T: Half>(of: fn(u16) -> T, bits: fn(T) -> u16, finite: u16) {
+            for low in 0..finite {
+                let (a, b) = (f64::from(of(low).widened()), f64::from(of(low + 1).widened()));
+                let (middle, even) = (a / 2.0 + b / 2.0, if low % 2 == 0 { low } else { low + 1 });
+                let want = [(middle, even), (middle.next_up(), low + 1), (middle.next_down(), low), (a, low)];
+                let x = want.map(|w| w.0);
+                for (y, (x, want)) in run(to_odd(), &x, 0f32).into_iter().zip(want) {
+                    assert_eq!(bits(T::nearest(y)), want, "{x:e}");
+                    assert_eq!(rounded_to_odd(-x).to_bits(), (-y).to_bits(), "{x:e}");
+                }
+            }
+        }
+        check(f16::from_bits, f16::to_bits, 0x7bff);
+        check(bf16::from_bits, bf16::to_bits, 0x7f7f);
+        for x in [f64::INFINITY, f64::MAX, f64::NAN] {
+            assert!(f16::nearest(rounded_to_odd(x)).is_nan() == x.is_nan());
+            assert!(x.is_nan() || f16::nearest(rounded_to_odd(-x)) == f16::NEG_INFINITY);
+        }
+    }
+}

@@ -1,0 +1,388 @@
+//! Kernels of integers beyond sums and products: shifts, counts of bits, magnitudes, quotients, powers.
+//!
+//! Every function has a value for all operands. A shift by the width or more moves all bits out; a negative amount is a
+//! large one. `x / 0 = -1` and `x rem 0 = x`; what exceeds the type wraps.
+//!
+//! A quotient of integers of 16 bits or less is that of `f32` cut to an integer, one of 32 bits or less that of `f64`. The
+//! rounded quotient never reaches the next integer `k > a / b`: `k - a / b >= 1 / |b|`, which is more than the error,
+//! `|a / b| 2^-24` or `|a / b| 2^-53`. Integers of 64 bits take the same way where both are below `2^51` in magnitude
+//! ([`Long`]).
+
+use super::Kernel;
+use super::kernels::{BLOCK, Integer, Map, Zip, map, zip};
+use crate::simd::{Level, widest};
+use crate::vector::functions::{Function2, pick2};
+use crate::vector::{Float, V};
+use std::array::from_fn;
+
+/// Functions of one integer by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unary {
+    /// The magnitude, wrapping.
+    Abs,
+    /// -1, 0 or 1.
+    Sign,
+    /// The number of bits that are set.
+    CountOnes,
+    /// The number of zero bits above the highest that is set.
+    LeadingZeros,
+}
+
+/// Functions of two integers by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Binary {
+    /// Bits moved up, zeros in.
+    ShiftLeft,
+    /// Bits moved down, zeros in.
+    ShiftRightLogical,
+    /// Bits moved down, the highest repeated.
+    ShiftRightArithmetic,
+    /// The quotient, toward zero.
+    Div,
+    /// The remainder, with the sign of the first operand.
+    Rem,
+    /// The power; of a negative exponent the exact value, toward zero.
+    Pow,
+}
+
+/// Elements that a kernel computes together.
+type Block<T> = [T; BLOCK];
+
+/// Integers of a width with or without a sign.
+pub trait Lane: Integer {
+    /// The magnitude, wrapping.
+    fn magnitude(self) -> Self;
+    /// -1, 0 or 1.
+    fn signum(self) -> Self;
+    /// The number of bits that are set.
+    fn ones(self) -> Self;
+    /// The number of zero bits above the highest that is set.
+    fn zeros_above(self) -> Self;
+    /// Bits moved up.
+    fn up(self, n: Self) -> Self;
+    /// Bits moved down, zeros in.
+    fn down(self, n: Self) -> Self;
+    /// Bits moved down, the highest repeated.
+    fn down_signed(self, n: Self) -> Self;
+    /// The kernel of quotients or remainders.
+    fn division(remainder: bool, level: Level) -> Kernel;
+}
+
+/// Integers of 32 bits or less.
+trait Short: Lane {
+    /// Quotients, toward zero; -1 for a divisor of zero.
+    fn quotients(a: &Block<Self>, b: &Block<Self>) -> Block<Self>;
+}
+
+/// `1.5 * 2^52`: added to an integer below `2^51` in magnitude, it leaves that in the low bits of the sum.
+const SHIFTED: f64 = 6_755_399_441_055_744.0;
+
+macro_rules! lanes {
+    ($($t:ty, $unsigned:ty, $signed:ty, $magnitude:expr, $signum:expr, $division:expr;)*) => {$(
+        impl Lane for $t {
+            #[inline(always)]
+            fn magnitude(self) -> $t { $magnitude(self) }
+            #[inline(always)]
+            fn signum(self) -> $t { $signum(self) }
+            #[inline(always)]
+            fn ones(self) -> $t { self.count_ones() as $t }
+            #[inline(always)]
+            fn zeros_above(self) -> $t { self.leading_zeros() as $t }
+            #[inline(always)]
+            fn up(self, n: $t) -> $t {
+                if (n as $unsigned) < <$t>::BITS as $unsigned { self.wrapping_shl(n as u32) } else { 0 }
+            }
+            #[inline(always)]
+            fn down(self, n: $t) -> $t {
+                let moved = (self as $unsigned).wrapping_shr(n as u32) as $t;
+                if (n as $unsigned) < <$t>::BITS as $unsigned { moved } else { 0 }
+            }
+            #[inline(always)]
+            fn down_signed(self, n: $t) -> $t {
+                let n = (n as $unsigned).min(<$t>::BITS as $unsigned - 1);
+                (self as $signed).wrapping_shr(n as u32) as $t
+            }
+            fn division(remainder: bool, level: Level) -> Kernel { $division(remainder, level) }
+        }
+    )*};
+}
+
+/// Elements whose quotients are computed together: more are no vectors to the compiler.
+const GROUP: usize = 8;
+
+/// A function of every group of two blocks.
+#[inline(always)]
+fn grouped<T: Lane>(a: &Block<T>, b: &Block<T>, f: impl Fn([T; GROUP], [T; GROUP]) -> [T; GROUP]) -> Block<T> {
+    let mut y = [T::ZERO; BLOCK];
+    for g in (0..BLOCK).step_by(GROUP) {
+        y[g..g + GROUP].copy_from_slice(&f(from_fn(|k| a[g + k]), from_fn(|k| b[g + k])));
+    }
+    y
+}
+
+/// Quotients of integers of 16 bits or less.
+macro_rules! by_f32 {
+    ($a:ident, $b:ident, $t:ty) => {
+        grouped($a, $b, |a, b| {
+            let d = b.map(|b| f32::from(b | <$t>::from(b == 0)));
+            let q: [f32; GROUP] = from_fn(|k| f32::from(a[k]) / d[k]);
+            // SAFETY: the quotient is finite and at most 2^16 in magnitude, as the dividend is.
+            let q = q.map(|q| unsafe { q.to_int_unchecked::<i32>() });
+            from_fn(|k| if b[k] == 0 { !0 } else { q[k] as $t })
+        })
+    };
+}
+
+/// Quotients of integers of 32 bits.
+macro_rules! by_f64 {
+    ($a:ident, $b:ident, $t:ty) => {
+        grouped($a, $b, |a, b| {
+            let d = b.map(|b| f64::from(b | <$t>::from(b == 0)));
+            let q: [f64; GROUP] = from_fn(|k| f64::from(a[k]) / d[k]);
+            let q = q.map(|q| q.trunc() + SHIFTED);
+            from_fn(|k| if b[k] == 0 { !0 } else { q[k].to_bits() as $t })
+        })
+    };
+}
+
+lanes! {
+    i8, u8, i8, i8::wrapping_abs, |x: i8| x >> (i8::BITS - 1) | i8::from(x != 0), in_blocks::<i8>;
+    i16, u16, i16, i16::wrapping_abs, |x: i16| x >> (i16::BITS - 1) | i16::from(x != 0), in_blocks::<i16>;
+    i32, u32, i32, i32::wrapping_abs, |x: i32| x >> (i32::BITS - 1) | i32::from(x != 0), in_blocks::<i32>;
+    i64, u64, i64, i64::wrapping_abs, |x: i64| x >> (i64::BITS - 1) | i64::from(x != 0), in_floats::<true>;
+    u8, u8, i8, |x| x, |x: u8| x.min(1), in_blocks::<u8>;
+    u16, u16, i16, |x| x, |x: u16| x.min(1), in_blocks::<u16>;
+    u32, u32, i32, |x| x, |x: u32| x.min(1), in_blocks::<u32>;
+    u64, u64, i64, |x| x, |x: u64| x.min(1), in_floats::<false>;
+}
+
+macro_rules! short_integers {
+    ($($quotients:ident: $($t:ty)*;)*) => {$($(
+        impl Short for $t {
+            #[inline(always)]
+            fn quotients(a: &Block<$t>, b: &Block<$t>) -> Block<$t> { $quotients!(a, b, $t) }
+        }
+    )*)*};
+}
+
+short_integers! {
+    by_f32: i8 i16 u8 u16;
+    by_f64: i32 u32;
+}
+
+struct Abs;
+struct Sign;
+struct CountOnes;
+struct LeadingZeros;
+struct Left;
+struct Right;
+struct RightArithmetic;
+struct Div;
+struct Rem;
+struct Pow;
+struct FixedPow;
+
+macro_rules! maps {
+    ($($name:ident $f:ident)*) => {$(
+        impl<T: Lane> Map<T, T> for $name {
+            #[inline(always)]
+            fn f(a: T) -> T { a.$f() }
+        }
+    )*};
+}
+
+maps!(Abs magnitude Sign signum CountOnes ones LeadingZeros zeros_above);
+
+macro_rules! zips {
+    ($($name:ident $f:ident)*) => {$(
+        impl<T: Lane> Zip<T, T> for $name {
+            #[inline(always)]
+            fn f(a: T, b: T) -> T { a.$f(b) }
+        }
+    )*};
+}
+
+zips!(Left up Right down RightArithmetic down_signed);
+
+/// A function of blocks, and of what a kernel was made with.
+trait Blocks<T, const K: usize> {
+    fn f(x: &[Block<T>; K], data: usize) -> Block<T>;
+}
+
+impl<T: Short> Blocks<T, 2> for Div {
+    #[inline(always)]
+    fn f([a, b]: &[Block<T>; 2], _: usize) -> Block<T> {
+        T::quotients(a, b)
+    }
+}
+
+impl<T: Short> Blocks<T, 2> for Rem {
+    #[inline(always)]
+    fn f([a, b]: &[Block<T>; 2], _: usize) -> Block<T> {
+        let q = T::quotients(a, b);
+        // A divisor of zero takes nothing away.
+        from_fn(|k| a[k].minus(q[k].times(b[k])))
+    }
+}
+
+/// The integer value of `x^n` for `n < 0`.
+#[inline(always)]
+fn reciprocal_power<T: Lane>(x: T, odd: bool) -> T {
+    let minus_one = T::ZERO.minus(T::ONE);
+    let unit = if x == minus_one && odd { minus_one } else { T::ONE };
+    if x == T::ONE || x == minus_one { unit } else { T::ZERO }
+}
+
+impl<T: Lane> Blocks<T, 2> for Pow {
+    /// By repeated squaring, as often as the largest exponent of the block needs.
+    #[inline(always)]
+    fn f([x, n]: &[Block<T>; 2], _: usize) -> Block<T> {
+        let mut left: Block<T> = from_fn(|k| if n[k] < T::ZERO { T::ZERO } else { n[k] });
+        let (mut y, mut square) = ([T::ONE; BLOCK], *x);
+        while left.iter().fold(T::ZERO, |all, &n| all | n) != T::ZERO {
+            y = from_fn(|k| if left[k] & T::ONE == T::ONE { y[k].times(square[k]) } else { y[k] });
+            square = from_fn(|k| square[k].times(square[k]));
+            left = from_fn(|k| left[k].down(T::ONE));
+        }
+        if n.iter().fold(false, |any, &n| any | (n < T::ZERO)) {
+            let over: Block<T> = from_fn(|k| reciprocal_power(x[k], n[k] & T::ONE == T::ONE));
+            y = from_fn(|k| if n[k] < T::ZERO { over[k] } else { y[k] });
+        }
+        y
+    }
+}
+
+impl<T: Lane> Blocks<T, 1> for FixedPow {
+    #[inline(always)]
+    fn f([x]: &[Block<T>; 1], data: usize) -> Block<T> {
+        let n = data as i64;
+        if n < 0 {
+            return from_fn(|k| reciprocal_power(x[k], n & 1 == 1));
+        }
+        let (mut y, mut square, mut left) = ([T::ONE; BLOCK], *x, n);
+        loop {
+            if left & 1 == 1 {
+                y = from_fn(|k| y[k].times(square[k]));
+            }
+            left >>= 1;
+            if left == 0 {
+                return y;
+            }
+            square = from_fn(|k| square[k].times(square[k]));
+        }
+    }
+}
+
+/// The kernel of a function of blocks. The last block is filled up with ones.
+fn blocks<T: Lane, const K: usize, F: Blocks<T, K>>() -> Kernel {
+    unsafe fn run<T: Lane, const K: usize, F: Blocks<T, K>>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
+        let y = y.cast::<T>();
+        widest(
+            #[inline(always)]
+            || {
+                for i in (0..n).step_by(BLOCK) {
+                    let few = (n - i).min(BLOCK);
+                    let mut from = [[T::ONE; BLOCK]; K];
+                    for (block, x) in from.iter_mut().zip(x) {
+                        let x = x.cast::<T>().wrapping_add(i);
+                        // SAFETY: the promise of `Run`: `few` elements are left of each, and fit a block.
+                        unsafe {
+                            match few {
+                                BLOCK => *block = x.cast::<Block<T>>().read_unaligned(),
+                                _ => std::ptr::copy_nonoverlapping(x, block.as_mut_ptr(), few),
+                            }
+                        }
+                    }
+                    let to = F::f(&from, data);
+                    // SAFETY: as above.
+                    unsafe {
+                        match few {
+                            BLOCK => y.add(i).cast::<Block<T>>().write_unaligned(to),
+                            _ => std::ptr::copy_nonoverlapping(to.as_ptr(), y.add(i), few),
+                        }
+                    }
+                }
+            },
+        )
+    }
+    Kernel::new(run::<T, K, F>)
+}
+
+/// Division of integers of 64 bits, as `f64` where both are below `2^51` in magnitude.
+struct Long<const SIGNED: bool, const REMAINDER: bool>;
+
+impl<const SIGNED: bool, const REMAINDER: bool> Function2 for Long<SIGNED, REMAINDER> {
+    #[inline(always)]
+    fn eval<W: V>(x: W, y: W) -> W {
+        let number = |x: f64| W::splat(W::E::narrow(x));
+        let (shifted, zero) = (number(SHIFTED), number(0.0));
+        let (a, b) = (x.bits_add(shifted).sub(shifted), y.bits_add(shifted).sub(shifted));
+        let none = b.eq(zero);
+        let q = a.div(W::select(none, number(1.0), b)).trunc();
+        let y = match REMAINDER {
+            // The remainder is no longer than the operands, so the product loses nothing.
+            true => q.neg().fma(b, a),
+            false => W::select(none, number(-1.0), q),
+        };
+        y.add(shifted).bits_sub(shifted)
+    }
+
+    /// Whether an operand has other bits above the lowest 51 than those of its sign.
+    #[inline(always)]
+    fn rare<W: V>(x: W, y: W) -> Option<W::M> {
+        let bit = W::splat(W::E::narrow(f64::from_bits(1 << 51)));
+        let above = |x: W| {
+            let x = if SIGNED { x.bits_add(bit) } else { x.or(x.bits_add(x)) };
+            x.exponent_bits()
+        };
+        Some(W::not(above(x).or(above(y)).eq(W::splat(W::E::narrow(0.0)))))
+    }
+
+    fn scalar(x: f64, y: f64) -> f64 {
+        let (a, b) = (x.to_bits(), y.to_bits());
+        f64::from_bits(match (SIGNED, REMAINDER) {
+            (_, false) if b == 0 => u64::MAX,
+            (_, true) if b == 0 => a,
+            (true, false) => (a as i64).wrapping_div(b as i64) as u64,
+            (true, true) => (a as i64).wrapping_rem(b as i64) as u64,
+            (false, false) => a / b,
+            (false, true) => a % b,
+        })
+    }
+}
+
+fn in_blocks<T: Short>(remainder: bool, _: Level) -> Kernel {
+    if remainder { blocks::<T, 2, Rem>() } else { blocks::<T, 2, Div>() }
+}
+
+fn in_floats<const SIGNED: bool>(remainder: bool, level: Level) -> Kernel {
+    let pick = if remainder { pick2::<f64, Long<SIGNED, true>> } else { pick2::<f64, Long<SIGNED, false>> };
+    pick(level)
+}
+
+/// The kernel of a function of one integer.
+pub fn unary<T: Lane>(f: Unary) -> Kernel {
+    match f {
+        Unary::Abs => map::<T, T, Abs>(),
+        Unary::Sign => map::<T, T, Sign>(),
+        Unary::CountOnes => map::<T, T, CountOnes>(),
+        Unary::LeadingZeros => map::<T, T, LeadingZeros>(),
+    }
+}
+
+/// The kernel of a function of two integers.
+pub fn binary<T: Lane>(f: Binary, level: Level) -> Kernel {
+    match f {
+        Binary::ShiftLeft => zip::<T, T, Left>(),
+        Binary::ShiftRightLogical => zip::<T, T, Right>(),
+        Binary::ShiftRightArithmetic => zip::<T, T, RightArithmetic>(),
+        Binary::Div => T::division(false, level),
+        Binary::Rem => T::division(true, level),
+        Binary::Pow => blocks::<T, 2, Pow>(),
+    }
+}
+
+/// The kernel of `x^n` for an exponent that it is made with, an `i64`.
+pub fn fixed_power<T: Lane>() -> Kernel {
+    blocks::<T, 1, FixedPow>()
+}

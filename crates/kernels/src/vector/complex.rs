@@ -1,0 +1,614 @@
+//! Complex functions over [`V`]: two vectors of `f64`, the real and the imaginary parts, also for pairs of `f32`, which
+//! are rounded once.
+//!
+//! Formulas are those of the scalar functions (Kahan 1987), with the vector functions of [`math`] inside. Arguments with a
+//! part that is not finite or whose square is not a normal number, and those at poles and cuts that need a case of their
+//! own, go to the scalar function that the kernel's `data` is: Annex G of C17 is written there.
+
+use super::{Float, V, math};
+use crate::simd::Level;
+use crate::tile::{Kernel, Run};
+use num_complex::Complex;
+use std::f64::consts::LN_2;
+
+/// A complex vector.
+type Z<W> = [W; 2];
+
+/// A value, and the lanes in which it is the scalar function's.
+type Result<W> = (Z<W>, <W as V>::M);
+
+/// Functions of one complex number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is the function of that name")]
+pub enum Unary {
+    Sign,
+    Sqrt,
+    Rsqrt,
+    Exp,
+    Exp2,
+    Expm1,
+    Log,
+    Log2,
+    Log1p,
+    Sin,
+    Cos,
+    Tan,
+    Sinh,
+    Cosh,
+    Tanh,
+    Logistic,
+    SechSquare,
+}
+
+/// Functions of two complex numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is the function of that name")]
+pub enum Binary {
+    Div,
+    DivStrongZero,
+    Pow,
+    Xlogy,
+}
+
+/// A vector of numbers.
+trait Wide: V<E = f64> {}
+impl<W: V<E = f64>> Wide for W {}
+
+#[inline(always)]
+fn k<W: Wide>(x: f64) -> W {
+    W::splat(x)
+}
+
+#[inline(always)]
+fn pick<W: Wide>(m: W::M, a: Z<W>, b: Z<W>) -> Z<W> {
+    [W::select(m, a[0], b[0]), W::select(m, a[1], b[1])]
+}
+
+#[inline(always)]
+fn scaled<W: Wide>(z: Z<W>, by: W) -> Z<W> {
+    [z[0].mul(by), z[1].mul(by)]
+}
+
+/// `i z`
+#[inline(always)]
+fn times_i<W: Wide>([x, y]: Z<W>) -> Z<W> {
+    [y.neg(), x]
+}
+
+/// `-i z`
+#[inline(always)]
+fn over_i<W: Wide>([x, y]: Z<W>) -> Z<W> {
+    [y, x.neg()]
+}
+
+#[inline(always)]
+fn product<W: Wide>([a, b]: Z<W>, [x, y]: Z<W>) -> Z<W> {
+    [a.mul(x).sub(b.mul(y)), a.mul(y).add(b.mul(x))]
+}
+
+#[inline(always)]
+fn is_zero<W: Wide>([x, y]: Z<W>) -> W::M {
+    W::both(x.eq(k(0.0)), y.eq(k(0.0)))
+}
+
+/// Whether a part is neither zero nor of a size whose square and quotients are normal numbers.
+#[inline(always)]
+fn extreme<W: Wide>([x, y]: Z<W>) -> W::M {
+    let ordinary = |v: W| {
+        let a = v.abs();
+        W::either(a.eq(k(0.0)), W::both(k::<W>(1e-150).lt(a), a.lt(k(1e150))))
+    };
+    W::not(W::both(ordinary(x), ordinary(y)))
+}
+
+/// `a²`, and what its rounding lost.
+#[inline(always)]
+fn square<W: Wide>(a: W) -> (W, W) {
+    let p = a.mul(a);
+    (p, a.fma(a, p.neg()))
+}
+
+#[inline(always)]
+fn two_sum<W: Wide>(a: W, b: W) -> (W, W) {
+    let s = a.add(b);
+    let t = s.sub(a);
+    (s, a.sub(s.sub(t)).add(b.sub(t)))
+}
+
+/// `a² + b² + rest` with the rounding errors of the squares and sums kept.
+#[inline(always)]
+fn squares_plus<W: Wide>(a: W, b: W, rest: W) -> W {
+    let ((p, p_low), (q, q_low)) = (square(a), square(b));
+    let (s, e1) = two_sum(rest, p);
+    let (s, e2) = two_sum(s, q);
+    s.add(e1.add(e2).add(p_low.add(q_low)))
+}
+
+/// `√(x² + y²)`, the rounding errors of the squares and the root corrected (Borges 2020); 0 for 0.
+#[inline(always)]
+fn modulus<W: Wide>([x, y]: Z<W>) -> W {
+    let (x, y) = (x.abs(), y.abs());
+    let less = x.lt(y);
+    let (a, b) = (W::select(less, y, x), W::select(less, x, y));
+    let h = a.fma(a, b.mul(b)).sqrt();
+    let ((hh, h_low), (aa, a_low)) = (square(h), square(a));
+    let error = b.neg().fma(b, hh.sub(aa)).add(h_low).sub(a_low);
+    W::select(a.eq(k(0.0)), a, h.sub(error.div(h.add(h))))
+}
+
+/// `log |z|` of a number that is not zero.
+#[inline(always)]
+fn log_modulus<W: Wide>([x, y]: Z<W>) -> W {
+    let far = math::log(x.fma(x, y.mul(y)));
+    let (a, b) = (x.abs(), y.abs());
+    let big = W::select(a.lt(b), b, a);
+    let near = W::both(k::<W>(0.4).lt(big), big.lt(k(1.5)));
+    let mut y2 = far;
+    if W::any(near) {
+        let u = squares_plus(x, y, k(-1.0));
+        y2 = W::select(W::both(near, u.abs().lt(k(0.6))), math::log1p(u), far);
+    }
+    y2.mul(k(0.5))
+}
+
+#[inline(always)]
+fn log<W: Wide>(z: Z<W>) -> Result<W> {
+    let y = [log_modulus(z), math::atan2(z[1], z[0])];
+    (y, W::either(extreme(z), is_zero(z)))
+}
+
+#[inline(always)]
+fn log1p<W: Wide>(z: Z<W>) -> Result<W> {
+    let [x, y] = z;
+    let one = x.add(k(1.0));
+    let u = squares_plus(x, y, x.add(x));
+    let near = u.abs().lt(k(0.6));
+    let mut re = math::log1p(u);
+    if W::any(W::not(near)) {
+        re = W::select(near, re, math::log(one.fma(one, y.mul(y))));
+    }
+    let value = [re.mul(k(0.5)), math::atan2(y, one)];
+    let pole = is_zero([one, y]);
+    (pick(is_zero(z), z, value), W::either(extreme(z), pole))
+}
+
+/// Angles and exponents that the vector functions take.
+#[inline(always)]
+fn outside<W: Wide>(x: W, angle: W) -> W::M {
+    W::either(math::far_angle(angle), W::not(x.lt(k(700.0))))
+}
+
+#[inline(always)]
+fn exp_of<W: Wide>([x, y]: Z<W>) -> Z<W> {
+    let e = math::exp(x);
+    [e.mul(math::cos(y)), e.mul(math::sin(y))]
+}
+
+#[inline(always)]
+fn exp<W: Wide>(z: Z<W>) -> Result<W> {
+    (exp_of(z), W::either(extreme(z), outside(z[0], z[1])))
+}
+
+#[inline(always)]
+fn expm1<W: Wide>(z: Z<W>) -> Result<W> {
+    let [x, y] = z;
+    let (e, cos, h) = (math::expm1(x), math::cos(y), math::sin(y.mul(k(0.5))));
+    let square = h.add(h).mul(h);
+    let whole = math::exp(x);
+    let near = e.mul(cos).sub(square);
+    let re = W::select(k::<W>(20.0).lt(x), whole.mul(cos).sub(k(1.0)), near);
+    ([re, whole.mul(math::sin(y))], W::either(extreme(z), outside(x, y)))
+}
+
+#[inline(always)]
+fn sinh<W: Wide>(z: Z<W>) -> Result<W> {
+    let [x, y] = z;
+    let value = [math::sinh(x).mul(math::cos(y)), math::cosh(x).mul(math::sin(y))];
+    (value, W::either(extreme(z), outside(x.abs(), y)))
+}
+
+#[inline(always)]
+fn cosh<W: Wide>(z: Z<W>) -> Result<W> {
+    let [x, y] = z;
+    let value = [math::cosh(x).mul(math::cos(y)), math::sinh(x).mul(math::sin(y))];
+    (value, W::either(extreme(z), outside(x.abs(), y)))
+}
+
+#[inline(always)]
+fn tanh<W: Wide>(z: Z<W>) -> Result<W> {
+    let [x, y] = z;
+    let one = k::<W>(1.0);
+    let (t, s) = (math::tan(y), math::sinh(x));
+    let (b, r) = (one.add(t.mul(t)), one.add(s.mul(s)).sqrt());
+    let d = one.add(b.mul(s).mul(s));
+    let mut value = [b.mul(r).mul(s).div(d), t.div(d)];
+    let far = k::<W>(22.0).lt(x.abs());
+    if W::any(far) {
+        let small = math::exp(x.abs().mul(k(-2.0)));
+        let im = math::sin(y).mul(math::cos(y)).mul(k(4.0)).mul(small);
+        value = pick(far, [one.or(x.sign_of()), im], value);
+    }
+    (value, W::either(extreme(z), math::far_angle(y)))
+}
+
+#[inline(always)]
+fn sqrt<W: Wide>(z: Z<W>) -> Result<W> {
+    let [x, y] = z;
+    let t = x.abs().add(modulus(z)).mul(k(0.5)).sqrt();
+    let u = y.div(t.add(t));
+    let left = [u.abs(), t.or(y.sign_of())];
+    let value = pick(k::<W>(0.0).le(x), [t, u], left);
+    (pick(is_zero(z), [k(0.0), y], value), extreme(z))
+}
+
+/// `a / b`, the divisor scaled by a power of two first.
+#[inline(always)]
+fn quotient<W: Wide>(a: Z<W>, b: Z<W>) -> Result<W> {
+    let size = |z: Z<W>| {
+        let (x, y) = (z[0].abs(), z[1].abs());
+        W::select(x.lt(y), y, x)
+    };
+    let big = size(b);
+    let scale = k::<W>(1.0).div(big.and(k(f64::INFINITY)));
+    let [x, y] = scaled(b, scale);
+    let n = x.mul(x).add(y.mul(y));
+    let over = |v: W| v.div(n).mul(scale);
+    let value = [over(a[0].mul(x).add(a[1].mul(y))), over(a[1].mul(x).sub(a[0].mul(y)))];
+    let usual = W::both(k::<W>(1e-280).lt(big), big.lt(k(1e280)));
+    let finite = |v: W| v.abs().lt(k(f64::INFINITY));
+    let finite = W::both(W::both(finite(a[0]), finite(a[1])), W::both(finite(b[0]), finite(b[1])));
+    (value, W::not(W::both(usual, finite)))
+}
+
+#[inline(always)]
+fn sign<W: Wide>(z: Z<W>) -> Result<W> {
+    let h = modulus(z);
+    (pick(is_zero(z), z, [z[0].div(h), z[1].div(h)]), extreme(z))
+}
+
+#[inline(always)]
+fn rsqrt<W: Wide>(z: Z<W>) -> Result<W> {
+    let (root, rare) = sqrt(z);
+    let (y, pole) = quotient([k(1.0), k(0.0)], root);
+    (y, W::either(rare, pole))
+}
+
+#[inline(always)]
+fn logistic<W: Wide>(z: Z<W>) -> Result<W> {
+    let right = k::<W>(0.0).le(z[0]);
+    let (e, rare) = exp(pick(right, scaled(z, k(-1.0)), z));
+    let top = pick(right, [k(1.0), k(0.0)], e);
+    let (y, pole) = quotient(top, [e[0].add(k(1.0)), e[1]]);
+    (y, W::either(rare, pole))
+}
+
+#[inline(always)]
+fn sech_square<W: Wide>(z: Z<W>) -> Result<W> {
+    let left = z[0].lt(k(0.0));
+    let (e, rare) = exp(scaled(z, W::select(left, k(2.0), k(-2.0))));
+    let d = [e[0].add(k(1.0)), e[1]];
+    let (y, pole) = quotient(scaled(e, k(4.0)), d);
+    let (y, again) = quotient(y, d);
+    (y, W::either(rare, W::either(pole, again)))
+}
+
+#[inline(always)]
+fn unary<W: Wide>(f: Unary, [z]: [Z<W>; 1]) -> Result<W> {
+    let turned = |(y, rare): Result<W>| (over_i(y), rare);
+    match f {
+        Unary::Sign => sign(z),
+        Unary::Sqrt => sqrt(z),
+        Unary::Rsqrt => rsqrt(z),
+        Unary::Exp => exp(z),
+        Unary::Exp2 => exp(scaled(z, k(LN_2))),
+        Unary::Expm1 => expm1(z),
+        Unary::Log => log(z),
+        Unary::Log2 => {
+            let (y, rare) = log(z);
+            ([y[0].div(k(LN_2)), y[1].div(k(LN_2))], rare)
+        }
+        Unary::Log1p => log1p(z),
+        Unary::Sin => turned(sinh(times_i(z))),
+        Unary::Cos => cosh(times_i(z)),
+        Unary::Tan => turned(tanh(times_i(z))),
+        Unary::Sinh => sinh(z),
+        Unary::Cosh => cosh(z),
+        Unary::Tanh => tanh(z),
+        Unary::Logistic => logistic(z),
+        Unary::SechSquare => sech_square(z),
+    }
+}
+
+#[inline(always)]
+fn binary<W: Wide>(f: Binary, [a, b]: [Z<W>; 2]) -> Result<W> {
+    match f {
+        // What has a strong zero has no NaN where the quotient is an ordinary one.
+        Binary::Div | Binary::DivStrongZero => quotient(a, b),
+        Binary::Xlogy => {
+            let (l, rare) = log(b);
+            (product(a, l), W::either(rare, W::either(extreme(a), is_zero(a))))
+        }
+        Binary::Pow => {
+            // Small integers are powers by multiplication.
+            let whole = W::both(b[1].eq(k(0.0)), b[0].trunc().eq(b[0]));
+            let (l, rare) = log(a);
+            let (y, far) = exp(product(b, l));
+            (y, W::either(W::either(rare, far), W::either(extreme(b), whole)))
+        }
+    }
+}
+
+/// Elements that are computed together, and what fills them up: an argument that is nowhere special.
+const BLOCK: usize = 16;
+const FILL: [f64; 2] = [0.75, 0.5];
+
+/// The parts of a block.
+type Block = [[f64; BLOCK]; 2];
+
+/// A part of a complex number in memory.
+pub trait Part: Copy + Into<f64> + 'static {
+    /// The nearest number.
+    fn nearest(x: f64) -> Self;
+}
+
+impl Part for f32 {
+    #[inline(always)]
+    fn nearest(x: f64) -> f32 {
+        x as f32
+    }
+}
+
+impl Part for f64 {
+    #[inline(always)]
+    fn nearest(x: f64) -> f64 {
+        x
+    }
+}
+
+/// # Safety
+/// `x` is valid for reading `few` elements.
+#[inline(always)]
+unsafe fn read<P: Part>(x: *const Complex<P>, few: usize) -> Block {
+    let mut z = [[FILL[0]; BLOCK], [FILL[1]; BLOCK]];
+    let mut take = |k: usize| {
+        // SAFETY: the caller's promise.
+        let v = unsafe { x.add(k).read() };
+        (z[0][k], z[1][k]) = (v.re.into(), v.im.into());
+    };
+    // A loop of known length is vectors.
+    match few {
+        BLOCK => (0..BLOCK).for_each(&mut take),
+        _ => (0..few).for_each(&mut take),
+    }
+    z
+}
+
+/// Writes elements from `i` on: real parts alone if `REAL`.
+///
+/// # Safety
+/// `y` is valid for writing `few` elements there.
+#[inline(always)]
+unsafe fn write<P: Part, const REAL: bool>(y: *mut u8, i: usize, few: usize, z: &Block) {
+    let put = |k: usize| {
+        let re = P::nearest(z[0][k]);
+        // SAFETY: the caller's promise.
+        unsafe {
+            match REAL {
+                true => y.cast::<P>().add(i + k).write(re),
+                false => y.cast::<Complex<P>>().add(i + k).write(Complex::new(re, P::nearest(z[1][k]))),
+            }
+        }
+    };
+    match few {
+        BLOCK => (0..BLOCK).for_each(put),
+        _ => (0..few).for_each(put),
+    }
+}
+
+/// A function of `K` complex vectors, and of what its kernel was made with.
+trait Function<const K: usize> {
+    /// Whether its values are real.
+    const REAL: bool = false;
+    fn eval<W: Wide>(data: usize, x: [Z<W>; K]) -> Result<W>;
+    /// The value in a lane that [`Function::eval`] leaves.
+    ///
+    /// # Safety
+    /// `data` is what the kernel was made with.
+    unsafe fn scalar(data: usize, x: [Complex<f64>; K]) -> Complex<f64>;
+}
+
+/// Lanes in which the value is the scalar function's.
+#[cold]
+#[inline(never)]
+unsafe fn patch<F: Function<K>, const K: usize>(data: usize, x: &[Block; K], rare: &[f64; BLOCK], y: &mut Block) {
+    for lane in (0..BLOCK).filter(|&lane| rare[lane] != 0.0) {
+        // SAFETY: the caller's promise.
+        let z = unsafe { F::scalar(data, x.map(|x| Complex::new(x[0][lane], x[1][lane]))) };
+        (y[0][lane], y[1][lane]) = (z.re, z.im);
+    }
+}
+
+/// The values of a block.
+///
+/// # Safety
+/// That of [`Function::scalar`].
+#[inline(always)]
+unsafe fn block<W: Wide, F: Function<K>, const K: usize>(data: usize, x: &[Block; K]) -> Block {
+    let (mut y, mut flags, mut any) = ([[0.0; BLOCK]; 2], [0.0; BLOCK], false);
+    let mut i = 0;
+    while i < BLOCK {
+        let mut z = [[W::splat(0.0); 2]; K];
+        for (z, x) in z.iter_mut().zip(x) {
+            // SAFETY: vectors have 4, 8 or 16 lanes at most, which divide a block.
+            *z = unsafe { [W::load(x[0].as_ptr().add(i)), W::load(x[1].as_ptr().add(i))] };
+        }
+        let (v, rare) = F::eval(data, z);
+        any |= W::any(rare);
+        // SAFETY: as above.
+        unsafe {
+            v[0].store(y[0].as_mut_ptr().add(i));
+            v[1].store(y[1].as_mut_ptr().add(i));
+            W::select(rare, W::splat(1.0), W::splat(0.0)).store(flags.as_mut_ptr().add(i));
+        }
+        i += W::N;
+    }
+    if any {
+        // SAFETY: the caller's promise.
+        unsafe { patch::<F, K>(data, x, &flags, &mut y) };
+    }
+    y
+}
+
+/// # Safety
+/// That of [`Run`], and `data` is the scalar function.
+#[inline(always)]
+unsafe fn run<W: Wide, P: Part, F: Function<K>, const K: usize, const REAL: bool>(
+    n: usize,
+    y: *mut u8,
+    x: [*const u8; 3],
+    data: usize,
+) {
+    let mut i = 0;
+    while i < n {
+        let few = (n - i).min(BLOCK);
+        let mut from = [[[0.0; BLOCK]; 2]; K];
+        for (z, x) in from.iter_mut().zip(x) {
+            // SAFETY: the caller's promise: `few` elements are left of each.
+            *z = unsafe { read(x.cast::<Complex<P>>().add(i), few) };
+        }
+        // SAFETY: as above.
+        unsafe { write::<P, REAL>(y, i, few, &block::<W, F, K>(data, &from)) };
+        i += BLOCK;
+    }
+}
+
+fn choose<P: Part, F: Function<K>, const K: usize>(level: Level) -> Kernel {
+    unsafe fn portable<P: Part, F: Function<K>, const K: usize>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match F::REAL {
+                true => run::<<f64 as Float>::Portable, P, F, K, true>(n, y, x, data),
+                false => run::<<f64 as Float>::Portable, P, F, K, false>(n, y, x, data),
+            }
+        }
+    }
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn avx2<P: Part, F: Function<K>, const K: usize>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match F::REAL {
+                true => run::<<f64 as Float>::Avx2, P, F, K, true>(n, y, x, data),
+                false => run::<<f64 as Float>::Avx2, P, F, K, false>(n, y, x, data),
+            }
+        }
+    }
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,avx512f,avx512dq,avx512bw,avx512vl")]
+    unsafe fn avx512<P: Part, F: Function<K>, const K: usize>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match F::REAL {
+                true => run::<<f64 as Float>::Avx512, P, F, K, true>(n, y, x, data),
+                false => run::<<f64 as Float>::Avx512, P, F, K, false>(n, y, x, data),
+            }
+        }
+    }
+    let run: Run = match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => avx512::<P, F, K>,
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => avx2::<P, F, K>,
+        _ => portable::<P, F, K>,
+    };
+    Kernel::new(run)
+}
+
+/// A scalar function.
+type Scalar1 = fn(Complex<f64>) -> Complex<f64>;
+type Scalar2 = fn(Complex<f64>, Complex<f64>) -> Complex<f64>;
+
+macro_rules! kernels {
+    ($enum:ident, $k:expr, $eval:ident, $scalar:ty, |$f:ident, $x:ident| $call:expr; $($name:ident)*) => {
+        impl $enum {
+            /// The kernel, and the scalar function as its `data`.
+            pub fn kernel<P: Part>(self, level: Level, scalar: $scalar) -> (Kernel, usize) {
+                let kernel = match self {
+                    $($enum::$name => {
+                        struct F;
+                        impl Function<$k> for F {
+                            #[inline(always)]
+                            fn eval<W: Wide>(_: usize, x: [Z<W>; $k]) -> Result<W> {
+                                $eval($enum::$name, x)
+                            }
+                            unsafe fn scalar(data: usize, $x: [Complex<f64>; $k]) -> Complex<f64> {
+                                // SAFETY: `data` is the function that `kernel` returned beside this one.
+                                let $f: $scalar = unsafe { std::mem::transmute(data) };
+                                $call
+                            }
+                        }
+                        choose::<P, F, $k>(level)
+                    })*
+                };
+                (kernel, scalar as usize)
+            }
+        }
+    };
+}
+
+kernels! {
+    Unary, 1, unary, Scalar1, |f, x| f(x[0]);
+    Sign Sqrt Rsqrt Exp Exp2 Expm1 Log Log2 Log1p Sin Cos Tan Sinh Cosh Tanh Logistic SechSquare
+}
+
+kernels! {
+    Binary, 2, binary, Scalar2, |f, x| f(x[0], x[1]);
+    Div DivStrongZero Pow Xlogy
+}
+
+struct Modulus;
+
+impl Function<1> for Modulus {
+    const REAL: bool = true;
+    #[inline(always)]
+    fn eval<W: Wide>(_: usize, [z]: [Z<W>; 1]) -> Result<W> {
+        ([modulus(z), k(0.0)], extreme(z))
+    }
+    unsafe fn scalar(_: usize, [z]: [Complex<f64>; 1]) -> Complex<f64> {
+        z.norm().into()
+    }
+}
+
+/// The kernel of absolute values, which are real.
+pub fn absolute<P: Part>(level: Level) -> Kernel {
+    choose::<P, Modulus, 1>(level)
+}
+
+struct Power;
+
+impl Function<1> for Power {
+    /// By squaring, from the lowest bit of the exponent up.
+    #[inline(always)]
+    fn eval<W: Wide>(data: usize, [z]: [Z<W>; 1]) -> Result<W> {
+        let (mut left, mut square, mut y) = (data, z, None);
+        while left > 0 {
+            if left & 1 == 1 {
+                y = Some(y.map_or(square, |y| product(y, square)));
+            }
+            left >>= 1;
+            if left > 0 {
+                square = product(square, square);
+            }
+        }
+        let one = [k(1.0), k(0.0)];
+        (y.unwrap_or(one), z[0].lt(z[0]))
+    }
+    unsafe fn scalar(_: usize, [z]: [Complex<f64>; 1]) -> Complex<f64> {
+        z
+    }
+}
+
+/// The kernel of `z^n` for an `n` that is its `data`.
+pub fn power<P: Part>(level: Level) -> Kernel {
+    choose::<P, Power, 1>(level)
+}
