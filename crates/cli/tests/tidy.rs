@@ -194,8 +194,6 @@ const BOUNDED: &[(&str, &str, &str)] = &[
     ("kernels/src/convolution/tiles.rs", "(0..first.count).step_by(high)", "bands that threads share"),
     ("kernels/src/reduce.rs", "chunks.partial.resize(here", "at most SOME rows"),
     ("kernels/src/reduce.rs", "first + width", "at most WIDTH bytes of columns"),
-    ("kernels/src/reduce.rs", "row(0).iter()", "at most WIDTH bytes of columns"),
-    ("kernels/src/reduce.rs", "vec![0u32; width]", "at most WIDTH bytes of columns"),
     ("kernels/src/linalg/panels.rs", "panels.data.resize(end", "within its capacity"),
     ("kernels/src/parallel/mod.rs", "CPU_SETSIZE", "cores"),
     ("cpu/src/fuse.rs", "", "equations of a function"),

@@ -14,20 +14,34 @@ pub type Kernel = Box<dyn Fn(&Env, Operands) -> Result<Results> + Send + Sync>;
 
 /// Which results of an equation are read: what a kernel gives in place of the others is not looked at.
 #[derive(Clone, Copy)]
-pub(crate) struct Used(u64);
+pub(crate) struct Used {
+    read: u64,
+    first: usize,
+}
 
 impl Used {
     /// Every one.
-    pub(crate) const ALL: Used = Used(u64::MAX);
+    pub(crate) const ALL: Used = Used { read: u64::MAX, first: usize::MAX };
 
     /// Those that `read` names; of very many, all that come late.
     pub(crate) fn of(read: impl Iterator<Item = bool>) -> Used {
-        Used(read.take(64).enumerate().fold(u64::MAX, |all, (k, read)| if read { all } else { all & !(1 << k) }))
+        let bits = read.take(64).enumerate().fold(u64::MAX, |all, (k, read)| if read { all } else { all & !(1 << k) });
+        Used { read: bits, ..Used::ALL }
+    }
+
+    /// Of all results only the `first` elements along the axis of the operation are read.
+    pub(crate) fn only(self, first: usize) -> Used {
+        Used { first, ..self }
     }
 
     /// Whether result `k` is read.
     pub(crate) fn has(self, k: usize) -> bool {
-        k >= 64 || self.0 >> k & 1 == 1
+        k >= 64 || self.read >> k & 1 == 1
+    }
+
+    /// The number of elements that are read along the axis of the operation, at most.
+    pub(crate) fn first(self) -> usize {
+        self.first
     }
 }
 

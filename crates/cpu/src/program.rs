@@ -81,6 +81,22 @@ impl Slot {
     }
 }
 
+/// The number of elements along the axis of a sort that are read of its results, if only slices read them.
+fn first_read(f: &Function, sort: &Eqn, live: impl Fn(&Eqn) -> bool) -> Option<usize> {
+    let Op::Sort(s) = &sort.op else { return None };
+    let is_result = |v: &Val| sort.results().any(|r| r == *v);
+    if f.results().iter().any(is_result) {
+        return None;
+    }
+    let mut first = 0;
+    for e in f.eqns().iter().filter(|e| live(e) && f.operands(e).iter().any(is_result)) {
+        let Op::Slice(slice) = &e.op else { return None };
+        // A reversed or strided slice still ends at its limit.
+        first = first.max(slice.limit[s.axis].as_const()?);
+    }
+    Some(first)
+}
+
 /// Gives out slots, and takes them back.
 #[derive(Default)]
 struct Slots {
@@ -174,6 +190,7 @@ impl Program {
             let (kernel, check) = match node {
                 Node::Single(_) => {
                     let used = Used::of(e.results().map(|r| last[r.index()] != UNREAD));
+                    let used = first_read(f, e, live).map_or(used, |first| used.only(first));
                     (lower(cx, &e.op, &types, used).map_err(|err| err.at(e.loc))?, needs_check(f, e, &types))
                 }
                 Node::Group(g) => (g.lower(f).kernel(), false),

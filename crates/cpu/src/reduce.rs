@@ -87,12 +87,12 @@ fn running<T: Plain>(c: Cumulative, identity: T, scan: Scan<T>) -> Kernel {
     let Cumulative { axis, reverse, exclusive, .. } = c;
     kernel(move |_, [x]| {
         if !exclusive {
-            return Tensor::build(x.shape().into(), |dst| scan(dst, x.view(), axis, reverse));
+            return Tensor::filled(x.shape().into(), |dst| scan(dst, x.view(), axis, reverse));
         }
         let shape = Extents::from_slice(x.shape());
         let (left, strides) = (shape[axis].saturating_sub(1), row_major(&shape));
         let x = x.slice(axis, usize::from(reverse && left > 0), left, 1);
-        let inner = Tensor::build::<T, _>(x.shape().into(), |dst| scan(dst, x.view(), axis, reverse))?;
+        let inner = Tensor::filled::<T, _>(x.shape().into(), |dst| scan(dst, x.view(), axis, reverse))?;
         Tensor::build(shape, |dst| {
             dst.fill(identity);
             let first = if reverse { 0 } else { strides[axis] as usize };
@@ -123,6 +123,10 @@ pub(crate) fn cumulative(c: &Cumulative, dtype: DType) -> Kernel {
     match (c.op, dtype) {
         (Running::Sum | Running::Max, DType::Bool) => through(dtype, to, running::<u64>(c, 0, cumulative::cummax)),
         (Running::Prod | Running::Min, DType::Bool) => through(dtype, to, running::<u64>(c, 1, cumulative::cummin)),
+        (Running::Sum, _) if dtype.kind() == Kind::Float => {
+            let kernel = pick!(exact, T => running::<T>(c, T::default(), cumulative::cumsum_reals); F32 f32, F64 f64);
+            through(dtype, exact, kernel)
+        }
         (Running::Sum, _) => {
             through(dtype, exact, for_compute!(exact, T => running::<T>(c, T::default(), cumulative::cumsum)))
         }

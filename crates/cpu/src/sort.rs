@@ -1,24 +1,45 @@
 //! Sorts and positions of extrema.
 
 use crate::convert::converted;
-use crate::element::{compute, for_compute_ordered, for_size, limit};
+use crate::element::{Plain, compute, for_compute_ordered, for_size, limit, pick};
 use crate::kernel::{Kernel, Operands, Results, Used, kernel};
-use crate::tensor::{Extents, Tensor};
+use crate::tensor::{Extents, Tensor, row_major, volume};
 use cotangent_core::ops::{ArgReduce, Sort};
 use cotangent_core::{DType, Result};
 use cotangent_kernels::memory::zeros;
-use cotangent_kernels::sort::{argsort, take_along_axis};
-use cotangent_kernels::{View, reduce as fold};
+use cotangent_kernels::sort::{argsort, argsort_first, take_along_axis, take_first};
+use cotangent_kernels::{Index, Ordered, View, reduce as fold};
+
+/// Runs a block for a type with an order in which kernels compare.
+macro_rules! ordered {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        pick!($dtype, $T => $body;
+            I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64)
+    };
+}
 
 /// The position of the extremum along an axis.
 pub(crate) fn arg_reduce(a: &ArgReduce, dtype: DType) -> Kernel {
-    let (min, axis, from, to) = (a.min, a.axis, compute(dtype), a.dtype);
-    for_compute_ordered!(from, T => kernel(move |_, [x]| {
-        let x = converted(x, from)?;
+    let from = match dtype {
+        DType::Bool => DType::U8,
+        DType::F16 | DType::BF16 => DType::F32,
+        _ => dtype,
+    };
+    ordered!(from, T => match a.dtype {
+        DType::I32 => positions::<T, i32>(*a),
+        _ => positions::<T, i64>(*a),
+    })
+}
+
+/// [`arg_reduce`] of elements of one type, with positions of another.
+fn positions<T: Plain + Ordered<Acc = T>, I: Plain + Index>(a: ArgReduce) -> Kernel {
+    let ArgReduce { min, axis, dtype } = a;
+    kernel(move |_, [x]| {
+        let x = converted(x, T::DTYPE)?;
         let shape = (0..x.shape().len()).filter(|&d| d != axis).map(|d| x.shape()[d]).collect();
-        let find: fn(&mut [i64], View<'_, T>, &[usize]) = if min { fold::argmin } else { fold::argmax };
-        converted(Tensor::build::<i64, _>(shape, |dst| find(dst, x.view(), &[axis]))?, to)
-    }))
+        let find: fn(&mut [I], View<'_, T>, &[usize]) = if min { fold::argmin } else { fold::argmax };
+        converted(Tensor::build::<I, _>(shape, |dst| find(dst, x.view(), &[axis]))?, dtype)
+    })
 }
 
 /// The permutation that sorts every line by these keys, the first one first: sorted by the last one, then, keeping that
@@ -52,10 +73,43 @@ fn taken(x: &Tensor, positions: &[usize], axis: usize) -> Result<Tensor> {
     })
 }
 
+/// Of this part of a line, or less, the first elements are selected.
+const FEW: usize = 4;
+
+/// The first elements in the order of a key, as tensors of the whole extent: what follows the first ones is anything.
+fn first(x: Operands, s: Sort, used: Used, kept: usize) -> Result<Results> {
+    let Sort { axis, descending: down, .. } = s;
+    let from = match x[0].dtype() {
+        DType::Bool => DType::U8,
+        DType::F16 | DType::BF16 => DType::F32,
+        dtype => dtype,
+    };
+    let (key, mut shape) = (converted(x[0].clone(), from)?, Extents::from_slice(x[0].shape()));
+    let whole = shape.clone();
+    shape[axis] = kept;
+    let mut order = zeros::<usize>(volume(&shape)?).map_err(limit)?;
+    ordered!(from, T => argsort_first::<T>(&mut order, key.view(), axis, kept, down)).map_err(limit)?;
+    let strides = row_major(&shape);
+    // As far as an element of the whole extent would be.
+    let reach = whole.iter().zip(&strides).map(|(n, &s)| (n - 1) * s as usize).sum::<usize>() + 1;
+    let taken = |x: &Tensor| -> Result<Tensor> {
+        let y = for_size!(x.dtype(), W => Tensor::build_bits::<W, _>(x.dtype(), Extents::from_slice(&[reach]), |dst| {
+            take_first(&mut dst[..order.len()], x.bits(), &order, axis, kept)
+        }))?;
+        Ok(y.strided(&whole, &strides))
+    };
+    x.into_iter().enumerate().map(|(k, x)| if used.has(k) { taken(&x) } else { Ok(x) }).collect()
+}
+
 /// All operands, those that are read, in the order of the first ones.
 pub(crate) fn sorting(s: &Sort, used: Used) -> Kernel {
-    let Sort { axis, num_keys, descending: down, .. } = *s;
+    let s = *s;
+    let Sort { axis, num_keys, descending: down, .. } = s;
     Box::new(move |_, x: Operands| -> Result<Results> {
+        let (kept, n) = (used.first(), x[0].shape()[axis]);
+        if num_keys == 1 && kept > 0 && kept <= n / FEW && x[0].numel() > 0 {
+            return first(x, s, used, kept);
+        }
         let order = permutation(&x[..num_keys], axis, down)?;
         x.into_iter().enumerate().map(|(k, x)| if used.has(k) { taken(&x, &order, axis) } else { Ok(x) }).collect()
     })

@@ -329,6 +329,12 @@ impl Tensor {
         Ok(self)
     }
 
+    /// The buffer read with these extents and steps, which stay inside it.
+    pub(crate) fn strided(mut self, shape: &[usize], strides: &[isize]) -> Tensor {
+        self.axes = Axes::new(shape, strides);
+        self
+    }
+
     /// Elements `start + i · stride` of an axis, `len` of them.
     pub fn slice(mut self, axis: usize, start: usize, len: usize, stride: usize) -> Tensor {
         let (mut extents, mut steps) = (Extents::from_slice(self.shape()), Strides::from_slice(self.strides()));

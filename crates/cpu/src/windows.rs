@@ -1,13 +1,12 @@
 //! `gather`, `scatter` and `scatter_recurrence`: windows of an operand, one for each index vector.
 //!
-//! Index vectors become pairs of offsets, in order and a block at a time; the windows of a block that lie inside are moved by the
-//! kernels in one call. A window that is cut off at the bounds (only where elements outside are dropped) is moved on its own,
-//! between the others.
+//! Index vectors become pairs of offsets, in order and a block at a time; the windows of a block that are inside are moved by
+//! the kernels in one call. A window of which a part is outside (only where elements outside are dropped) is moved on its
+//! own, between the others.
 
 use crate::convert::converted;
 use crate::element::{
-    Plain, Whole, collected, compute, compute_exact, for_compute, for_compute_ordered, for_pair, for_real, for_size,
-    for_whole, limit, pick, zeroed,
+    Plain, collected, compute, compute_exact, for_compute, for_pair, for_real, for_size, for_whole, limit, pick, zeroed,
 };
 use crate::kernel::{Kernel, Sizes, kernel};
 use crate::movement::owned;
@@ -15,17 +14,14 @@ use crate::tensor::{Extents, Strides, Tensor, row_major};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Bounds, Combine, Gather, Scatter, ScatterRecurrence, Windows};
 use cotangent_core::{C64, C128, DType, Result, bail};
-use cotangent_kernels::index::{gather_windows, scatter_sums, scatter_windows};
+use cotangent_kernels::index::{BLOCK, Indexed, Position, Rows, Starts, gather_windows, scatter_sums, scatter_windows};
 use cotangent_kernels::memory::push;
 use cotangent_kernels::twice::{Exact, Twofold};
 use cotangent_kernels::{Number, Ordered};
 use smallvec::{SmallVec, smallvec};
 
-/// A pair of an offset in the array of windows and one in the operand, where a window begins.
-type Start = (usize, usize);
-
-/// How many windows are found before they are moved.
-const BLOCK: usize = 256;
+/// The least length of windows that are sorted before they are added.
+const ROW: usize = 4;
 
 /// All windows, in order.
 struct Plan<'a> {
@@ -69,17 +65,14 @@ fn at(place: usize, steps: isize, by: isize) -> usize {
     place.wrapping_add_signed(steps.wrapping_mul(by))
 }
 
-/// `indices[from + i by]` for every `i`; what does not fit is out of bounds anyway.
-type Read<'a> = Box<dyn Fn(usize, isize, &mut [i64]) + 'a>;
+/// The number of an index at an offset; what does not fit is out of bounds anyway.
+fn number(indices: &Tensor, offset: usize) -> i64 {
+    for_whole!(indices.dtype(), T => indices.view::<T>().data()[offset].signed())
+}
 
-fn reader(indices: &Tensor) -> Read<'_> {
-    for_whole!(indices.dtype(), T => {
-        let data = indices.view::<T>().data();
-        Box::new(move |from, by, to: &mut [i64]| {
-            let number = |x: T| <T as Whole>::to(x).clamp(i64::MIN.into(), i64::MAX.into()) as i64;
-            to.iter_mut().enumerate().for_each(|(i, to)| *to = number(data[at(from, by, i as isize)]));
-        })
-    })
+/// The greatest common divisor.
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Steps to the next index, and moves places by the steps along the axes; `false` after the last.
@@ -138,6 +131,9 @@ impl<'a> Plan<'a> {
             let batch = batches(dims).filter(|b| b.1 == k).map(|b| x.strides[b.0]).sum();
             let (n, by) = (windows.shape[o], [index, windows.strides[o], batch]);
             outer.push(n);
+            if n == 1 {
+                continue;
+            }
             match turns.last_mut() {
                 Some(last) if last.1 == by.map(|by| by.wrapping_mul(n as isize)) => *last = (last.0 * n, by),
                 _ => turns.push((n, by)),
@@ -148,98 +144,104 @@ impl<'a> Plan<'a> {
     }
 
     /// Calls `f` with windows of one shape and where they begin, in order.
-    fn each(&self, mut f: impl FnMut(&[usize], &[Start])) -> Result<()> {
+    fn each(&self, mut f: impl FnMut(&[usize], &mut Starts)) -> Result<()> {
         if self.outer.contains(&0) || self.window.contains(&0) {
             return Ok(());
         }
-        let read = reader(&self.indices);
+        for_whole!(self.indices.dtype(), T => self.blocks::<T>(self.indices.view::<T>().data(), &mut f))
+    }
+
+    /// [`Plan::each`] for indices of one type.
+    fn blocks<I: Position>(&self, numbers: &[I], f: &mut dyn FnMut(&[usize], &mut Starts)) -> Result<()> {
         let (around, (n, by)) = match self.turns.split_last() {
             Some((last, around)) => (around, *last),
             None => (&[][..], (1, [0; 3])),
         };
-        let (mut starts, mut numbers) = ([(0, 0); BLOCK], [0; BLOCK]);
         let (mut index, mut places): (Extents, _) = (smallvec![0; around.len()], [0, self.first, self.x.offset]);
-        let mut before = 0;
+        let (mut starts, mut before) = (Starts::default(), 0);
         loop {
-            for done in (0..n).step_by(BLOCK) {
+            let mut done = 0;
+            while done < n {
+                let count = (n - done).min(BLOCK - starts.len());
                 let [from, to, first] = std::array::from_fn(|k| at(places[k], by[k], done as isize));
-                let starts = &mut starts[..BLOCK.min(n - done)];
-                for (i, start) in starts.iter_mut().enumerate() {
-                    *start = (at(to, by[1], i as isize), at(first, by[2], i as isize));
-                }
-                let (numbers, mut inside) = (&mut numbers[..starts.len()], true);
+                starts.extend(count, [to, first], [by[1], by[2]]);
                 for (c, &axis) in self.dims.axes.iter().enumerate() {
-                    read(from + c * self.component, by[0], numbers);
-                    let last = self.x.shape[axis] as i64 - self.size[axis] as i64;
-                    if self.bounds == Bounds::Clip {
-                        numbers.iter_mut().for_each(|i| *i = (*i).min(last).max(0));
-                    }
-                    inside &= numbers.iter().fold(true, |inside, i| inside & (0 <= *i) & (*i <= last));
-                    for (start, &i) in starts.iter_mut().zip(&*numbers) {
-                        start.1 = at(start.1, i as isize, self.x.strides[axis]);
-                    }
+                    let axis = Indexed {
+                        last: self.x.shape[axis] as i64 - self.size[axis] as i64,
+                        stride: self.x.strides[axis],
+                        clip: self.bounds == Bounds::Clip,
+                    };
+                    starts.index(numbers, from + c * self.component, by[0], axis);
                 }
-                match inside {
-                    true => f(&self.window, starts),
-                    false => self.some(
-                        before + done,
-                        |c, i| {
-                            let mut number = [0];
-                            read(at(from, by[0], i as isize) + c * self.component, 0, &mut number);
-                            number[0]
-                        },
-                        starts,
-                        &mut f,
-                    )?,
+                done += count;
+                if starts.len() == BLOCK {
+                    before += self.give(before, &mut starts, f)?;
                 }
             }
-            before += n;
             if !turn(&mut index, around, &mut places) {
-                return Ok(());
+                return self.give(before, &mut starts, f).map(|_| ());
             }
         }
     }
 
+    /// Calls `f` with the windows of a block, `before` of which come before it, and empties it: how many there were.
+    fn give(&self, before: usize, starts: &mut Starts, f: &mut dyn FnMut(&[usize], &mut Starts)) -> Result<usize> {
+        let count = starts.len();
+        if starts.outside() {
+            if self.bounds == Bounds::Drop && self.is_apart() {
+                starts.retain();
+                f(&self.window, starts);
+            } else {
+                self.some(before, starts, f)?;
+            }
+        } else if count > 0 {
+            f(&self.window, starts);
+        }
+        starts.clear();
+        Ok(count)
+    }
+
+    /// No part of a window can be outside while another is inside, and two windows have all elements in common or none.
+    fn is_apart(&self) -> bool {
+        self.dims.axes.iter().all(|&axis| self.size[axis] == 1)
+    }
+
     /// The windows of a block of which some are not inside; `before` come before it.
-    fn some(
-        &self,
-        before: usize,
-        number: impl Fn(usize, usize) -> i64,
-        starts: &[Start],
-        f: &mut impl FnMut(&[usize], &[Start]),
-    ) -> Result<()> {
-        let mut pending: SmallVec<[Start; BLOCK]> = SmallVec::new();
-        for (k, &start) in starts.iter().enumerate() {
+    fn some(&self, before: usize, starts: &Starts, f: &mut dyn FnMut(&[usize], &mut Starts)) -> Result<()> {
+        let mut one = Starts::default();
+        let by_index = row_major(self.indices.shape());
+        let by_index: Strides = (0..by_index.len()).filter(|&k| k != self.dims.vector).map(|k| by_index[k]).collect();
+        for (k, (to, from)) in starts.pairs().enumerate() {
+            let g = self.index(before + k);
+            let first = g.iter().zip(&by_index).fold(0, |first, (&i, &by)| at(first, i as isize, by));
             let mut places: SmallVec<[i64; 4]> = smallvec![0; self.x.shape.len()];
             let mut inside = true;
             for (c, &axis) in self.dims.axes.iter().enumerate() {
-                let (i, extent, size) = (number(c, k), self.x.shape[axis], self.size[axis]);
+                let (extent, size) = (self.x.shape[axis], self.size[axis]);
+                let i = number(&self.indices, first + c * self.component);
                 places[axis] = i;
                 if !(0..=extent as i64 - size as i64).contains(&i) {
                     inside = false;
                     if self.bounds == Bounds::Error {
                         bail!(
                             OutOfBounds,
-                            "`{}`: index {i} at {:?} is out of bounds for axis {axis} of extent {extent} (window {size})",
-                            self.name,
-                            self.index(before + k)
+                            "`{}`: index {i} at {g:?} is out of bounds for axis {axis} of extent {extent} (window {size})",
+                            self.name
                         );
                     }
                 }
             }
             if inside {
-                pending.push(start);
+                one.clear();
+                one.extend(1, [to, from], [0, 0]);
+                f(&self.window, &mut one);
                 continue;
             }
-            let g = self.index(before + k);
             batches(self.dims).for_each(|(axis, k)| places[axis] = g[k] as i64);
-            if let Some((window, start)) = self.cut(&places, start.0) {
-                f(&self.window, &pending);
-                f(&window, &[start]);
-                pending.clear();
+            if let Some((window, (to, from))) = self.cut(&places, to) {
+                f(&window, &mut Starts::of(to, from));
             }
         }
-        f(&self.window, &pending);
         Ok(())
     }
 
@@ -253,7 +255,7 @@ impl<'a> Plan<'a> {
     }
 
     /// The part of a window that lies inside, if there is one.
-    fn cut(&self, start: &[i64], to: usize) -> Option<(Extents, Start)> {
+    fn cut(&self, start: &[i64], to: usize) -> Option<(Extents, (usize, usize))> {
         let (mut window, mut pair) = (Extents::new(), (to, self.x.offset));
         for (k, &start) in start.iter().enumerate() {
             let low = start.checked_neg()?.max(0);
@@ -273,23 +275,17 @@ impl<'a> Plan<'a> {
     /// As [`Plan::each`], but where neighbours in the array of windows lie in neighbouring windows, the first elements of some
     /// windows come before their second ones, and so on: no two elements of windows that are not cut are one of the operand's,
     /// unless they have one place in their windows.
-    fn in_rows(&self, mut f: impl FnMut(&[usize], &[Start])) -> Result<()> {
-        let across = self.turns.last().is_some_and(|(n, by)| *n > 1 && by[1] == 1);
-        let apart = self.dims.axes.iter().all(|&axis| self.size[axis] == 1);
-        let mut moved = [(0, 0); BLOCK];
+    fn in_rows(&self, mut f: impl FnMut(&[usize], &mut Starts)) -> Result<()> {
+        if !self.is_across() {
+            return self.each(f);
+        }
         self.each(|window, starts| {
-            if !across || !apart || window.is_empty() {
-                return f(window, starts);
-            }
             let axes: SmallVec<[(usize, [isize; 2]); 4]> =
                 (0..window.len()).map(|d| (window[d], [self.strides[0][d], self.strides[1][d]])).collect();
             let (mut index, mut by): (Extents, _) = (smallvec![0; window.len()], [0usize; 2]);
             loop {
-                let moved = &mut moved[..starts.len()];
-                for (to, from) in moved.iter_mut().zip(starts) {
-                    *to = (from.0.wrapping_add(by[0]), from.1.wrapping_add(by[1]));
-                }
-                f(&[], moved);
+                starts.shift(by);
+                f(&[], starts);
                 if !turn(&mut index, &axes, &mut by) {
                     return;
                 }
@@ -297,10 +293,43 @@ impl<'a> Plan<'a> {
         })
     }
 
+    /// A window is nowhere longer than the operand.
+    fn fits(&self) -> bool {
+        self.size.iter().zip(self.x.shape).all(|(size, extent)| size <= extent)
+    }
+
+    /// Sorts the windows by rows of the operand of `len` elements, if they are whole rows, and hands them to the kernel
+    /// with their lengths.
+    fn rows(&self, len: usize, updates: usize) -> Result<Option<(Rows, usize)>> {
+        let mut size = 1;
+        let window = self.window.iter().zip(self.strides[0].iter().zip(&self.strides[1]));
+        let adjacent = window.rev().filter(|(n, _)| **n != 1).all(|(&n, (&by_u, &by_y))| {
+            let next = by_u == size as isize && by_y == size as isize;
+            size *= n;
+            next
+        });
+        let starts = (0..self.x.shape.len()).filter(|k| self.size[*k] == 1 && self.x.shape[*k] > 1);
+        let distance = starts.map(|k| self.x.strides[k].unsigned_abs()).fold(0, gcd);
+        if !adjacent || size < ROW || size > distance || !self.is_apart() || self.is_across() {
+            return Ok(None);
+        }
+        let Some(mut rows) = Rows::new(len, distance, updates).map_err(limit)? else { return Ok(None) };
+        self.each(|_, starts| rows.count(starts))?;
+        rows.reserve().map_err(limit)?;
+        self.each(|_, starts| rows.place(starts))?;
+        Ok(Some((rows, size)))
+    }
+
+    /// Neighbours in the array of windows are in neighbouring windows, not in one.
+    fn is_across(&self) -> bool {
+        let across = self.turns.last().is_some_and(|(n, by)| *n > 1 && by[1] == 1);
+        across && self.is_apart() && !self.window.is_empty()
+    }
+
     /// Calls `f` with the offsets of every element of every window, in order.
     fn elements(&self, mut f: impl FnMut(usize, usize)) -> Result<()> {
         self.each(|window, starts| {
-            for &(to, from) in starts {
+            for (to, from) in starts.pairs() {
                 let mut w: Extents = smallvec![0; window.len()];
                 loop {
                     let of = |p: usize, s: &Strides| w.iter().zip(s).fold(p, |p, (&i, &s)| at(p, i as isize, s));
@@ -335,12 +364,17 @@ pub(crate) fn gather(g: &Gather, dtype: DType) -> Kernel {
         let plan = Plan::new("gather", &w, bounds, Place::of(&x), indices, &windows)?;
         let ([to, from], data) = (&plan.strides, x.bits::<W>().data());
         let mut found = Ok(());
-        let y = Tensor::build_bits(dtype, shape.clone(), |dst| {
+        let fill = |dst: &mut [W]| {
             found = plan.in_rows(|window, starts| {
                 let (to, from) = (&to[..window.len()], &from[..window.len()]);
-                gather_windows(dst, to, data, from, window, starts.iter().copied());
+                gather_windows(dst, to, data, from, window, starts);
             });
-        })?;
+        };
+        // What is dropped is zero.
+        let y = match bounds == Bounds::Drop || !plan.fits() {
+            true => Tensor::build_bits(dtype, shape.clone(), fill),
+            false => Tensor::filled_bits(dtype, shape.clone(), fill),
+        }?;
         found.map(|()| y)
     }))
 }
@@ -359,7 +393,7 @@ fn write<A: Copy, T: Copy>(
     let [from, to] = &plan.strides;
     plan.in_rows(|window, starts| {
         let (to, from) = (&to[..window.len()], &from[..window.len()]);
-        scatter_windows(y, to, data, from, window, starts.iter().map(|&(from, to)| (to, from)), &combine);
+        scatter_windows(y, to, data, from, window, starts, &combine);
     })
 }
 
@@ -376,7 +410,11 @@ fn setting(op: &Scatter, dtype: DType) -> Kernel {
 }
 
 /// Combined in a type of arithmetic: over the operand, if that dies here.
-fn combining<T: Plain>(op: &Scatter, dtype: DType, combine: fn(T, T) -> T) -> Kernel {
+fn combining<T: Plain>(
+    op: &Scatter,
+    dtype: DType,
+    combine: impl Fn(T, T) -> T + Copy + Send + Sync + 'static,
+) -> Kernel {
     let op = op.clone();
     kernel(move |_, [y, indices, u]| {
         let (y, u) = (converted(y, T::DTYPE)?, converted(u, T::DTYPE)?);
@@ -403,13 +441,17 @@ fn adding<T: Plain + Twofold>(op: &Scatter, dtype: DType) -> Kernel {
             write(&op, to, &shape, indices, (&u, data), <T as Number>::plus)?;
             return converted(y, dtype);
         }
-        let mut low = zeroed::<T>(to.len())?;
-        let place = Place { shape: &shape, strides: &row_major(&shape), offset: 0 };
+        let strides = row_major(&shape);
+        let place = Place { shape: &shape, strides: &strides, offset: 0 };
         let plan = Plan::new("scatter", &op.windows, op.bounds, place, indices, &Place::of(&u))?;
+        if let Some((rows, len)) = plan.rows(to.len(), data.len())? {
+            rows.sum(to, data, len);
+            return converted(y, dtype);
+        }
+        let mut low = zeroed::<T>(to.len())?;
         let [by_u, by_y] = &plan.strides;
         plan.in_rows(|window, starts| {
             let (by_y, by_u) = (&by_y[..window.len()], &by_u[..window.len()]);
-            let starts = starts.iter().map(|&(from, to)| (to, from));
             scatter_sums([&mut *to, &mut low], by_y, data, by_u, window, starts);
         })?;
         converted(y, dtype)
@@ -430,23 +472,32 @@ fn summing<T: Plain>(op: &Scatter, dtype: DType) -> Kernel {
     })
 }
 
+/// Runs a block for an integer type.
+macro_rules! whole {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        pick!($dtype, $T => $body; I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64)
+    };
+}
+
 /// Windows combined into the operand.
 pub(crate) fn scatter(s: &Scatter, dtype: DType) -> Kernel {
     let (exact, to) = (compute_exact(dtype), compute(dtype));
     match (s.combine, dtype) {
         (Combine::Set, _) => setting(s, dtype),
-        (Combine::Add, DType::Bool) => combining::<u64>(s, dtype, u64::max),
-        (Combine::Mul, DType::Bool) => combining::<u64>(s, dtype, u64::min),
+        (Combine::Add, DType::Bool) => combining::<bool>(s, dtype, |a, b| a | b),
+        (Combine::Mul, DType::Bool) => combining::<bool>(s, dtype, |a, b| a & b),
+        (Combine::Add, _) if dtype.kind() == Kind::Int => whole!(dtype, T => combining::<T>(s, dtype, T::wrapping_add)),
         (Combine::Add, _) if s.stable => for_compute!(exact, T => summing::<T>(s, dtype)),
-        (Combine::Add, _) => match to {
-            DType::I64 | DType::U64 => {
-                pick!(to, T => combining::<T>(s, dtype, <T as Number>::plus); I64 i64, U64 u64)
-            }
-            _ => pick!(to, T => adding::<T>(s, dtype); F32 f32, F64 f64, C64 C64, C128 C128),
-        },
+        (Combine::Add, _) => pick!(to, T => adding::<T>(s, dtype); F32 f32, F64 f64, C64 C64, C128 C128),
         (Combine::Mul, _) => for_compute!(to, T => combining::<T>(s, dtype, <T as Number>::times)),
-        (Combine::Min, _) => for_compute_ordered!(to, T => combining::<T>(s, dtype, <T as Ordered>::minimum)),
-        (Combine::Max, _) => for_compute_ordered!(to, T => combining::<T>(s, dtype, <T as Ordered>::maximum)),
+        (Combine::Min | Combine::Max, DType::Bool) => {
+            let least = s.combine == Combine::Min;
+            combining::<bool>(s, dtype, move |a, b| if least { a & b } else { a | b })
+        }
+        (Combine::Min, _) if dtype.kind() == Kind::Int => whole!(dtype, T => combining::<T>(s, dtype, <T as Ord>::min)),
+        (Combine::Max, _) if dtype.kind() == Kind::Int => whole!(dtype, T => combining::<T>(s, dtype, <T as Ord>::max)),
+        (Combine::Min, _) => pick!(to, T => combining::<T>(s, dtype, <T as Ordered>::minimum); F32 f32, F64 f64),
+        (Combine::Max, _) => pick!(to, T => combining::<T>(s, dtype, <T as Ordered>::maximum); F32 f32, F64 f64),
     }
 }
 

@@ -9,17 +9,19 @@
 
 use crate::element::{Number, Ordered};
 use crate::loops::{Axis, Loops};
-use crate::twice::Exact;
-use crate::view::{View, row_major_stride};
+use crate::simd::widest;
+use crate::twice::{Exact, Twice};
+use crate::view::{Run, View, row_major_stride};
 
-/// The running reduction of `src` along `axis` into `dst`, row-major and of the same shape: the general form.
+/// The running reduction of `src` along `axis` into `dst`, row-major and of the same shape: the general form. Lines run side
+/// by side, so that every operation is one of vectors.
 ///
 /// `lift(x, i)` makes an accumulator of the element at position `i` of the axis; `combine(acc, x)` takes the next one;
 /// `lower` makes the output.
 ///
 /// # Panics
 /// If `dst.len()` is not `src.len()`, or the axis does not exist.
-pub fn scan<T: Copy, A: Copy, U>(
+pub fn scan<T: Copy, A: Copy, U: Copy>(
     dst: &mut [U],
     src: View<T>,
     axis: usize,
@@ -37,60 +39,195 @@ pub fn scan<T: Copy, A: Copy, U>(
     let strides = |d: usize| [row_major_stride(shape, d), src.stride(d)];
     let others = (0..shape.len()).filter(|&d| d != axis).map(|d| Axis { len: shape[d], strides: strides(d) });
     let (loops, [to, from]) = (Loops::new(others), strides(axis));
-    let [to_next, from_next] = loops.inner().strides;
-    let (mut state, data): (Vec<A>, _) = (Vec::new(), src.data());
     let position = |step: usize| if reverse { count - 1 - step } else { step };
-    if to == 1 {
-        // The innermost axis: one line after another.
-        return loops.in_order([0, src.offset()], |[d, s], len| {
+    let how = Steps { lift, combine, lower };
+    let lines = Lines { loops, count, along: [to, from], reverse };
+    if to == 1 && lines.loops.inner().len < FEW {
+        // One line after another.
+        let data = src.data();
+        let [to_next, from_next] = lines.loops.inner().strides;
+        return lines.loops.in_order([0, src.offset()], |[d, s], len| {
             for c in 0..len as isize {
                 let (d, s) = (d.wrapping_add_signed(c * to_next), s.wrapping_add_signed(c * from_next));
-                let x = |i: usize| lift(data[s.wrapping_add_signed(i as isize * from)], i);
+                let x = |i: usize| (how.lift)(data[s.wrapping_add_signed(i as isize * from)], i);
                 let (line, mut acc) = (&mut dst[d..d + count], x(position(0)));
-                line[position(0)] = lower(acc);
+                line[position(0)] = (how.lower)(acc);
                 for i in (1..count).map(position) {
-                    acc = combine(acc, x(i));
-                    line[i] = lower(acc);
+                    acc = (how.combine)(acc, x(i));
+                    line[i] = (how.lower)(acc);
                 }
             }
         });
     }
-    // An outer axis: neighbours side by side.
-    let width = 64;
-    loops.in_order([0, src.offset()], |[d, s], len| {
-        for c in (0..len).step_by(width) {
-            let width = width.min(len - c);
+    lines.run(dst, src, || Vec::with_capacity(WIDTH), &how);
+}
+
+/// Lines that are not worth a tile.
+const FEW: usize = 4;
+
+/// Lines side by side, and steps along them, that are turned at a time where lines are adjacent elements.
+const WIDTH: usize = 64;
+const STEPS: usize = 16;
+
+/// One step of many lines: from the elements at position `i` of each to the results there.
+trait Step<T, U> {
+    type State;
+
+    fn step(&self, state: &mut Self::State, first: bool, i: usize, x: &[T], y: &mut [U]);
+}
+
+/// Steps of any functions.
+struct Steps<L, C, W> {
+    lift: L,
+    combine: C,
+    lower: W,
+}
+
+impl<T: Copy, A: Copy, U, L: Fn(T, usize) -> A, C: Fn(A, A) -> A, W: Fn(A) -> U> Step<T, U> for Steps<L, C, W> {
+    type State = Vec<A>;
+
+    #[inline(always)]
+    fn step(&self, state: &mut Vec<A>, first: bool, i: usize, x: &[T], y: &mut [U]) {
+        if first {
             state.clear();
-            for step in 0..count {
-                let i = position(step);
-                let offset = |start: usize, next: isize, along: isize| {
-                    start.wrapping_add_signed(c as isize * next).wrapping_add_signed(i as isize * along)
+            state.extend(x.iter().map(|&x| (self.lift)(x, i)));
+        } else {
+            for (a, &x) in state.iter_mut().zip(x) {
+                *a = (self.combine)(*a, (self.lift)(x, i));
+            }
+        }
+        for (y, &a) in y.iter_mut().zip(&*state) {
+            *y = (self.lower)(a);
+        }
+    }
+}
+
+/// Sums of reals in two f64, whose halves are vectors: the arithmetic of [`Twice`](crate::twice::Twice).
+struct Sums;
+
+impl<T: Number<Wide = f64>> Step<T, T> for Sums {
+    type State = [[f64; WIDTH]; 2];
+
+    #[inline(always)]
+    fn step(&self, [high, low]: &mut Self::State, first: bool, _: usize, x: &[T], y: &mut [T]) {
+        let (high, low, x) = (&mut high[..y.len()], &mut low[..y.len()], &x[..y.len()]);
+        for l in 0..y.len() {
+            let x = x[l].wide();
+            let sum = if first { x } else { high[l] + x };
+            let part = sum - high[l];
+            let error = (high[l] - (sum - part)) + (x - part);
+            let rest = if first { 0.0 } else { (low[l] + 0.0) + error };
+            (high[l], low[l]) = (sum, rest);
+            let both = sum + rest;
+            let plain = (rest == 0.0) | !sum.is_finite();
+            y[l] = T::from_wide(if plain { sum } else { both });
+        }
+    }
+}
+
+/// The lines of an array along one axis.
+struct Lines {
+    /// The loops over all other axes.
+    loops: Loops<2>,
+    /// Elements of a line, and their strides in the result and in the source.
+    count: usize,
+    along: [isize; 2],
+    reverse: bool,
+}
+
+impl Lines {
+    /// Runs lines side by side.
+    fn run<T: Copy, U: Copy, S: Step<T, U>>(&self, dst: &mut [U], src: View<T>, state: impl Fn() -> S::State, how: &S) {
+        let Lines { ref loops, count, along: [to, from], reverse } = *self;
+        let ([to_next, from_next], data) = (loops.inner().strides, src.data());
+        let mut state = state();
+        let mut xs = [[data[src.offset()]; WIDTH]; STEPS];
+        let mut ys = [[dst[0]; WIDTH]; STEPS];
+        loops.in_order([0, src.offset()], |[d, s], len| {
+            for c in (0..len).step_by(WIDTH) {
+                let width = WIDTH.min(len - c);
+                let at = |start: usize, next: isize, by: isize, l: usize, i: usize| {
+                    let line = start.wrapping_add_signed((c + l) as isize * next);
+                    line.wrapping_add_signed(i as isize * by)
                 };
-                let (d, s) = (offset(d, to_next, to), offset(s, from_next, from));
-                let x = |k: usize| lift(data[s.wrapping_add_signed(k as isize * from_next)], i);
-                if step == 0 {
-                    state.extend((0..width).map(x));
-                } else if from_next == 1 {
-                    for (a, &x) in state.iter_mut().zip(&data[s..s + width]) {
-                        *a = combine(*a, lift(x, i));
+                for done in (0..count).step_by(STEPS) {
+                    let steps = STEPS.min(count - done);
+                    let position = |step: usize| if reverse { count - 1 - done - step } else { done + step };
+                    let least = position(0).min(position(steps - 1));
+                    let place = |step: usize| position(step) - least;
+                    let (own, other) = (from_next == 1, to_next == 1);
+                    if !own {
+                        for l in 0..width {
+                            let first = at(s, from_next, from, l, least);
+                            turn(&mut xs[..steps], l, Run::new(data, first, steps, from));
+                        }
                     }
-                } else {
-                    for (k, a) in state.iter_mut().enumerate() {
-                        *a = combine(*a, x(k));
-                    }
-                }
-                if to_next == 1 {
-                    for (y, &a) in dst[d..d + width].iter_mut().zip(&state) {
-                        *y = lower(a);
-                    }
-                } else {
-                    for (k, &a) in state.iter().enumerate() {
-                        dst[d.wrapping_add_signed(k as isize * to_next)] = lower(a);
+                    widest(
+                        #[inline(always)]
+                        || {
+                            for step in 0..steps {
+                                let (i, row) = (position(step), place(step));
+                                let x = match own {
+                                    true => &data[at(s, 1, from, 0, i)..][..width],
+                                    false => &xs[row][..width],
+                                };
+                                let y = match other {
+                                    true => &mut dst[at(d, 1, to, 0, i)..][..width],
+                                    false => &mut ys[row][..width],
+                                };
+                                how.step(&mut state, done + step == 0, i, x, y);
+                            }
+                        },
+                    );
+                    if !other {
+                        for l in 0..width {
+                            let first = at(d, to_next, to, l, least);
+                            turn_back(dst, first, to, &ys[..steps], l);
+                        }
                     }
                 }
             }
+        });
+    }
+}
+
+/// Writes elements of a run to a column.
+#[inline(always)]
+fn turn<T: Copy>(to: &mut [[T; WIDTH]], column: usize, run: Run<'_, T>) {
+    match run {
+        Run::Dense(x) => to.iter_mut().zip(x).for_each(|(to, &x)| to[column] = x),
+        Run::Splat(x) => to.iter_mut().for_each(|to| to[column] = x),
+        Run::Strided(x, start, by) => {
+            for (i, to) in (0..).zip(to) {
+                to[column] = x[start.wrapping_add_signed(by.wrapping_mul(i))];
+            }
         }
-    });
+    }
+}
+
+/// Writes a column to elements `by` apart.
+#[inline(always)]
+fn turn_back<T: Copy>(to: &mut [T], start: usize, by: isize, from: &[[T; WIDTH]], column: usize) {
+    if by == 1 {
+        let to = &mut to[start..start + from.len()];
+        return to.iter_mut().zip(from).for_each(|(to, from)| *to = from[column]);
+    }
+    for (i, from) in (0..).zip(from) {
+        to[start.wrapping_add_signed(by.wrapping_mul(i))] = from[column];
+    }
+}
+
+/// Running sums of reals: those of [`cumsum`], many lines at a time.
+pub fn cumsum_reals<T: Number<Wide = f64, Exact = Twice>>(dst: &mut [T], src: View<T>, axis: usize, reverse: bool) {
+    let shape = src.shape();
+    let strides = |d: usize| [row_major_stride(shape, d), src.stride(d)];
+    let others = (0..shape.len()).filter(|&d| d != axis).map(|d| Axis { len: shape[d], strides: strides(d) });
+    let lines = Lines { loops: Loops::new(others), count: shape[axis], along: strides(axis), reverse };
+    if dst.is_empty() || lines.loops.inner().len < FEW {
+        return cumsum(dst, src, axis, reverse);
+    }
+    assert_eq!(dst.len(), src.len(), "a running reduction has the shape of its source");
+    lines.run(dst, src, || [[0.0; WIDTH]; 2], &Sums);
 }
 
 /// Running sums. Integers wrap; `bool` is "any so far".
@@ -144,6 +281,40 @@ mod tests {
                 assert_eq!(*y, expected.unwrap() + 1);
             }
         }
+    }
+
+    /// Lines side by side have the bits of each one, in every layout, with NaN, infinities and negative zeros.
+    #[test]
+    fn sums_of_lines_are_those_of_each_line() {
+        fn of<T: Number<Wide = f64, Exact = Twice>>(random: &mut Random) {
+            for _ in 0..300 {
+                let mut shape = shape(random);
+                shape.push(1 + random.below(70));
+                let src = layout(random, &shape, |r| match r.below(40) {
+                    0 => T::from_wide([f64::NAN, f64::INFINITY, -0.0, -1e30][r.below(4)]),
+                    _ => T::from_wide(r.float() * 10f64.powi(r.below(12) as i32 - 6)),
+                });
+                let (axis, reverse) = (random.below(shape.len()), random.below(2) == 0);
+                let n = src.view().len();
+                let mut dst = vec![T::ZERO; n];
+                cumsum_reals(&mut dst, src.view(), axis, reverse);
+                for (y, index) in dst.iter().zip(indices(&shape)) {
+                    let at = |i: usize| {
+                        Twice::of(src.view().get(&[&index[..axis], &[i], &index[axis + 1..]].concat()).wide())
+                    };
+                    let sum = match reverse {
+                        false => (0..=index[axis]).map(at).reduce(Twice::plus),
+                        true => (index[axis]..shape[axis]).rev().map(at).reduce(Twice::plus),
+                    };
+                    let wanted = T::from_wide(sum.unwrap().round());
+                    assert_eq!(format!("{y:?}"), format!("{wanted:?}"), "{index:?} of {shape:?}");
+                }
+            }
+        }
+        let random = &mut Random(7);
+        of::<f32>(random);
+        of::<f64>(random);
+        of::<f16>(random);
     }
 
     #[test]

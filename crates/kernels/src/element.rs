@@ -157,7 +157,7 @@ macro_rules! indices {
     )*};
 }
 
-indices!(i32 i64 u32 u64 usize);
+indices!(i32 i64 u16 u32 u64 usize);
 
 impl Lanes for bool {}
 

@@ -1,15 +1,338 @@
 //! Gather and scatter: windows of one shape moved between flat offsets.
 //!
-//! The caller turns index vectors into pairs `(start in dst, start in src)`, clamped or dropped as its mode says, and
-//! the kernel moves a window for each pair: `dst[to + Σ w_d · to_strides_d] ⟵ src[from + Σ w_d · from_strides_d]`.
-//! Gather writes, scatter combines with what is there. Windows are handled in the order of the pairs and the elements
-//! of a window in row-major order, so of two writes to one place the later wins and sums have one order. O(windows ·
-//! volume).
+//! [`Starts`] turns a block of index vectors into pairs of offsets, one in the array of windows and one in the operand.
+//! The kernels move a window for each pair: `dst[to + Σ w_d · to_strides_d] ⟵ src[from + Σ w_d · from_strides_d]`.
+//! Gather writes, scatter combines with the old element. Windows are handled in the order of the pairs and the elements
+//! of a window in row-major order, so the later of two writes to one element wins and sums have one order.
+//! O(windows · volume).
+//!
+//! Offsets are checked once for a block: [`Starts`] knows the interval that they lie in.
 
 use crate::copy::copy_run;
 use crate::loops::{Axis, Loops};
+use crate::simd::widest;
 use crate::twice::Twofold;
-use crate::view::{Run, check_bounds, reach};
+use crate::view::{Run, reach};
+
+mod rows;
+
+pub use rows::Rows;
+
+/// Windows of a block.
+pub const BLOCK: usize = 256;
+
+/// An integer that indices are stored as.
+pub trait Position: Copy + Sync {
+    /// The number, or the nearest one of this type.
+    fn signed(self) -> i64;
+}
+
+macro_rules! positions {
+    ($($t:ty)*) => {$(
+        impl Position for $t {
+            #[inline(always)]
+            fn signed(self) -> i64 { self as i64 }
+        }
+    )*};
+}
+
+positions!(bool i8 i16 i32 i64 u8 u16 u32);
+
+impl Position for u64 {
+    #[inline(always)]
+    fn signed(self) -> i64 {
+        self.min(i64::MAX as u64) as i64
+    }
+}
+
+/// The axis of an operand that one number of each index vector is for.
+#[derive(Clone, Copy, Debug)]
+pub struct Indexed {
+    /// The largest start at which a window lies inside; negative if there is none.
+    pub last: i64,
+    /// From one element of the operand to the next.
+    pub stride: isize,
+    /// Numbers are clamped to `0..=last`.
+    pub clip: bool,
+}
+
+/// The least and the greatest of some offsets.
+#[derive(Clone, Copy, Debug)]
+struct Interval(i64, i64);
+
+impl Interval {
+    const NONE: Interval = Interval(i64::MAX, i64::MIN);
+
+    /// Includes `count` evenly spaced offsets.
+    fn include(&mut self, first: usize, by: isize, count: usize) {
+        let first = first as i64;
+        let last = first.saturating_add((by as i64).saturating_mul(count as i64 - 1));
+        *self = Interval(self.0.min(first).min(last), self.1.max(first).max(last));
+    }
+
+    /// The least interval that has both inside.
+    fn join(self, other: Interval) -> Interval {
+        Interval(self.0.min(other.0), self.1.max(other.1))
+    }
+
+    /// Moves every offset by a number between 0 and `by`.
+    fn widen(&mut self, by: i64) {
+        *self = Interval(self.0.saturating_add(by.min(0)), self.1.saturating_add(by.max(0)));
+    }
+}
+
+/// Pairs of offsets at which the windows of a block begin: in the array of windows, and in the operand.
+pub struct Starts {
+    /// Only the first one of each part, if there is one step.
+    windows: [usize; BLOCK],
+    operand: [usize; BLOCK],
+    len: usize,
+    /// The step from each offset in the array of windows to the next, if there is only one.
+    step: Option<isize>,
+    /// Intervals of all offsets but those of the operand in the last part.
+    bounds: [Interval; 2],
+    /// The first pair of the last part, and the interval of its offsets in the operand.
+    part: usize,
+    last: Interval,
+    /// How far all pairs are moved.
+    shift: [usize; 2],
+    /// Which pairs are inside, if not all are.
+    outside: bool,
+    flags: [bool; BLOCK],
+}
+
+impl Default for Starts {
+    fn default() -> Self {
+        Starts {
+            windows: [0; BLOCK],
+            operand: [0; BLOCK],
+            len: 0,
+            step: None,
+            bounds: [Interval::NONE; 2],
+            part: 0,
+            last: Interval::NONE,
+            shift: [0; 2],
+            outside: false,
+            flags: [true; BLOCK],
+        }
+    }
+}
+
+impl Starts {
+    /// One pair.
+    pub fn of(window: usize, operand: usize) -> Self {
+        let mut starts = Starts::default();
+        starts.extend(1, [window, operand], [0, 0]);
+        starts
+    }
+
+    /// Removes all pairs.
+    pub fn clear(&mut self) {
+        (self.len, self.bounds, self.last) = (0, [Interval::NONE; 2], Interval::NONE);
+        (self.shift, self.part, self.outside) = ([0; 2], 0, false);
+    }
+
+    /// Moves all pairs by these distances from where they were at first.
+    pub fn shift(&mut self, by: [usize; 2]) {
+        self.shift = by;
+    }
+
+    /// The number of pairs.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no pair.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether a number was outside.
+    pub fn outside(&self) -> bool {
+        self.outside
+    }
+
+    /// The pairs.
+    pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let ([w, x], first, even) = (self.shift, self.windows[0], self.step);
+        (0..self.len).map(move |i| {
+            let to = match even {
+                Some(step) => first.wrapping_add_signed(step.wrapping_mul(i as isize)),
+                None => self.windows[i],
+            };
+            (to.wrapping_add(w), self.operand[i].wrapping_add(x))
+        })
+    }
+
+    /// Appends a part: `count` pairs, the first of which is `first`, `by` apart.
+    ///
+    /// # Panics
+    /// If the pairs are more than a block.
+    pub fn extend(&mut self, count: usize, first: [usize; 2], by: [isize; 2]) {
+        if count == 0 {
+            return;
+        }
+        self.part = self.len;
+        let before = self.step;
+        self.step = match self.len {
+            0 => Some(by[0]),
+            n => before.filter(|&step| {
+                let next = self.windows[0].wrapping_add_signed(step.wrapping_mul(n as isize));
+                next == first[0] && (step == by[0] || count == 1)
+            }),
+        };
+        self.len += count;
+        if self.step.is_none() {
+            if let Some(step) = before {
+                let first = self.windows[0];
+                fill(&mut self.windows[..self.part], first, step);
+            }
+            fill(&mut self.windows[self.part..self.len], first[0], by[0]);
+        } else {
+            self.windows[self.part] = first[0];
+        }
+        fill(&mut self.operand[self.part..self.len], first[1], by[1]);
+        self.bounds[0].include(first[0], by[0], count);
+        self.bounds[1] = self.bounds[1].join(self.last);
+        self.last = Interval::NONE;
+        self.last.include(first[1], by[1], count);
+    }
+
+    /// Moves the offsets of the last part in the operand by `axis.stride` times the numbers `numbers[at + i · by]`. Pairs
+    /// whose number is not inside must be removed by [`Starts::retain`].
+    ///
+    /// # Panics
+    /// If a number is not in the slice.
+    pub fn index<I: Position>(&mut self, numbers: &[I], at: usize, by: isize, axis: Indexed) {
+        let offsets = &mut self.operand[self.part..self.len];
+        if offsets.is_empty() {
+            return;
+        }
+        let inside = match Run::new(numbers, at, offsets.len(), by) {
+            Run::Dense(numbers) => widest(
+                #[inline(always)]
+                || move_dense(offsets, numbers, axis),
+            ),
+            Run::Splat(x) => {
+                let (moved, inside) = axis.moved::<false>(x.signed());
+                offsets.iter_mut().for_each(|to| *to = to.wrapping_add_signed(moved));
+                inside
+            }
+            Run::Strided(x, start, step) => {
+                let mut inside = true;
+                for (i, to) in (0..).zip(offsets) {
+                    let (moved, ok) = axis.moved::<false>(x[start.wrapping_add_signed(i * step)].signed());
+                    *to = to.wrapping_add_signed(moved);
+                    inside &= ok;
+                }
+                inside
+            }
+        };
+        self.last.widen(axis.last.max(0).saturating_mul(axis.stride as i64));
+        if !inside {
+            if !self.outside {
+                (self.outside, self.flags) = (true, [true; BLOCK]);
+            }
+            for (i, flag) in (0..).zip(&mut self.flags[self.part..self.len]) {
+                *flag &= axis.moved::<false>(numbers[at.wrapping_add_signed(by.wrapping_mul(i))].signed()).1;
+            }
+        }
+    }
+
+    /// Removes the pairs of which a number was outside.
+    pub fn retain(&mut self) {
+        if !self.outside {
+            return;
+        }
+        if let Some(step) = self.step {
+            let first = self.windows[0];
+            fill(&mut self.windows[..self.len], first, step);
+        }
+        let mut kept = 0;
+        for i in 0..self.len {
+            (self.windows[kept], self.operand[kept]) = (self.windows[i], self.operand[i]);
+            kept += usize::from(self.flags[i]);
+        }
+        (self.len, self.part, self.step, self.outside) = (kept, kept, None, false);
+    }
+
+    /// The interval of the offsets in the array of windows, and in the operand.
+    ///
+    /// # Panics
+    /// If a number is outside.
+    fn bounds(&self) -> [Interval; 2] {
+        assert!(!self.outside, "windows outside are removed first");
+        let moved = |Interval(least, most): Interval, by: usize| {
+            Interval(least.saturating_add(by as i64), most.saturating_add(by as i64))
+        };
+        [moved(self.bounds[0], self.shift[0]), moved(self.bounds[1].join(self.last), self.shift[1])]
+    }
+
+    /// Whether elements of windows are inside slices of these lengths.
+    ///
+    /// # Panics
+    /// If one is not.
+    fn check(&self, lens: [usize; 2], window: &[usize], strides: [&[isize]; 2]) {
+        for (k, Interval(least, most)) in self.bounds().into_iter().enumerate() {
+            let fits = reach(window, strides[k]).is_some_and(|(below, above)| {
+                let (below, above) = (below as i64, above as i64);
+                below >= 0 && above >= 0 && least >= below && most.saturating_add(above) < lens[k] as i64
+            });
+            let len = lens[k];
+            assert!(fits, "windows {window:?}, strides {strides:?}, from {least} to {most} leave a slice of {len}");
+        }
+    }
+}
+
+/// Evenly spaced offsets.
+fn fill(to: &mut [usize], first: usize, by: isize) {
+    if by == 0 {
+        return to.fill(first);
+    }
+    let mut next = first;
+    for to in to {
+        *to = next;
+        next = next.wrapping_add_signed(by);
+    }
+}
+
+impl Indexed {
+    /// How far a number moves an offset, and whether it is inside. `SMALL`: both factors fit 32 bits.
+    #[inline(always)]
+    fn moved<const SMALL: bool>(self, number: i64) -> (isize, bool) {
+        let i = if self.clip { number.min(self.last).max(0) } else { number };
+        let inside = (i >= 0) & (i <= self.last);
+        let moved = match SMALL {
+            true => i64::from(i as i32) * i64::from(self.stride as i32),
+            false => i.wrapping_mul(self.stride as i64),
+        };
+        (moved as isize, inside)
+    }
+}
+
+/// [`Starts::index`] over adjacent numbers: whether all are inside.
+#[inline(always)]
+fn move_dense<I: Position>(offsets: &mut [usize], numbers: &[I], axis: Indexed) -> bool {
+    #[inline(always)]
+    fn all<const SMALL: bool, I: Position>(offsets: &mut [usize], numbers: &[I], axis: Indexed) -> bool {
+        let mut outside = 0u64;
+        for (to, &x) in offsets.iter_mut().zip(numbers) {
+            let (moved, inside) = axis.moved::<SMALL>(x.signed());
+            *to = to.wrapping_add_signed(moved);
+            outside |= u64::from(!inside);
+        }
+        outside == 0
+    }
+    // Each loop is compiled for itself.
+    match (axis.clip, axis.stride == 1) {
+        (false, true) => all::<false, I>(offsets, numbers, Indexed { stride: 1, clip: false, ..axis }),
+        (true, true) => all::<false, I>(offsets, numbers, Indexed { stride: 1, clip: true, ..axis }),
+        _ if axis.last <= i64::from(i32::MAX) && i32::try_from(axis.stride).is_ok() => {
+            all::<true, I>(offsets, numbers, axis)
+        }
+        _ => all::<false, I>(offsets, numbers, axis),
+    }
+}
 
 /// `dst[to + w] = src[from + w]` for every pair `(to, from)` of `starts` and every index `w` of `window`.
 ///
@@ -21,17 +344,43 @@ pub fn gather_windows<T: Copy>(
     src: &[T],
     from_strides: &[isize],
     window: &[usize],
-    starts: impl IntoIterator<Item = (usize, usize)>,
+    starts: &Starts,
 ) {
-    if window.iter().all(|&n| n == 1) {
-        return starts.into_iter().for_each(|(d, s)| dst[d] = src[s]);
-    }
     let each = Each::new(window, to_strides, from_strides);
-    let [to, from] = each.loops.inner().strides;
-    each.run([dst.len(), src.len()], starts, |[d, s], len| copy_run(dst, d, to, Run::new(src, s, len, from), len));
+    if starts.is_empty() || each.is_empty() {
+        return;
+    }
+    starts.check([dst.len(), src.len()], window, [to_strides, from_strides]);
+    let Axis { len, strides: [to, from] } = each.loops.inner();
+    if len == 1 && each.loops.outer().is_empty() {
+        let (dst, src) = (dst.as_mut_ptr(), src.as_ptr());
+        return each.elements(
+            starts,
+            #[inline(always)]
+            // SAFETY: every element of every window is inside its slice.
+            |d, s| unsafe { *dst.add(d) = *src.add(s) },
+        );
+    }
+    if (to, from) != (1, 1) && len > 1 {
+        return each.run(starts, |[d, s]| copy_run(dst, d, to, Run::new(src, s, len, from), len));
+    }
+    let (dst, src) = (dst.as_mut_ptr(), src.as_ptr());
+    macro_rules! rows {
+        ($($n:literal)*) => {
+            match len {
+                // SAFETY: all runs of all windows are inside their slices, which are distinct.
+                $($n => each.run(starts, #[inline(always)] |[d, s]| unsafe {
+                    dst.add(d).cast::<[T; $n]>().write(src.add(s).cast::<[T; $n]>().read());
+                }),)*
+                // SAFETY: as above.
+                _ => each.run(starts, |[d, s]| unsafe { std::ptr::copy_nonoverlapping(src.add(s), dst.add(d), len) }),
+            }
+        };
+    }
+    rows!(1 2 3 4 8 16 32)
 }
 
-/// `dst[to + w] = combine(dst[to + w], src[from + w])` for every pair `(to, from)` of `starts` and every index `w` of
+/// `dst[to + w] = combine(dst[to + w], src[from + w])` for every pair `(from, to)` of `starts` and every index `w` of
 /// `window`: `|_, new| new` sets, `|old, new| old + new` adds.
 ///
 /// # Panics
@@ -42,26 +391,26 @@ pub fn scatter_windows<T: Copy, U: Copy>(
     src: &[U],
     from_strides: &[isize],
     window: &[usize],
-    starts: impl IntoIterator<Item = (usize, usize)>,
+    starts: &Starts,
     combine: impl Fn(T, U) -> T,
 ) {
-    if window.iter().all(|&n| n == 1) {
-        return starts.into_iter().for_each(|(d, s)| dst[d] = combine(dst[d], src[s]));
+    let each = Each::new(window, from_strides, to_strides);
+    if starts.is_empty() || each.is_empty() {
+        return;
     }
-    let each = Each::new(window, to_strides, from_strides);
-    let [to, from] = each.loops.inner().strides;
-    each.run([dst.len(), src.len()], starts, |[mut d, mut s], len| {
-        if (to, from) == (1, 1) {
-            for (old, &new) in dst[d..d + len].iter_mut().zip(&src[s..s + len]) {
-                *old = combine(*old, new);
-            }
-            return;
-        }
-        for _ in 0..len {
-            dst[d] = combine(dst[d], src[s]);
-            (d, s) = (d.wrapping_add_signed(to), s.wrapping_add_signed(from));
-        }
-    });
+    starts.check([src.len(), dst.len()], window, [from_strides, to_strides]);
+    let (dst, src) = (dst.as_mut_ptr(), src.as_ptr());
+    widest(
+        #[inline(always)]
+        || {
+            each.elements(
+                starts,
+                #[inline(always)]
+                // SAFETY: every element of every window is inside its slice.
+                |s, d| unsafe { *dst.add(d) = combine(*dst.add(d), *src.add(s)) },
+            )
+        },
+    );
 }
 
 /// As [`scatter_windows`] with sums, whose rounding errors are kept in `low`, which is as long as `dst` and zero before.
@@ -74,126 +423,101 @@ pub fn scatter_sums<T: Twofold>(
     src: &[T],
     from_strides: &[isize],
     window: &[usize],
-    starts: impl IntoIterator<Item = (usize, usize)>,
+    starts: &Starts,
 ) {
     assert_eq!(dst.len(), low.len(), "sums in two parts");
-    if window.iter().all(|&n| n == 1) {
-        return starts.into_iter().for_each(|(d, s)| (dst[d], low[d]) = T::added(dst[d], low[d], src[s]));
+    let each = Each::new(window, from_strides, to_strides);
+    if starts.is_empty() || each.is_empty() {
+        return;
     }
-    let each = Each::new(window, to_strides, from_strides);
-    let [to, from] = each.loops.inner().strides;
-    each.run([dst.len(), src.len()], starts, |[mut d, mut s], len| {
-        if (to, from) == (1, 1) {
-            let both = dst[d..d + len].iter_mut().zip(&mut low[d..d + len]);
-            for ((high, low), &x) in both.zip(&src[s..s + len]) {
-                (*high, *low) = T::added(*high, *low, x);
-            }
-            return;
-        }
-        for _ in 0..len {
-            (dst[d], low[d]) = T::added(dst[d], low[d], src[s]);
-            (d, s) = (d.wrapping_add_signed(to), s.wrapping_add_signed(from));
-        }
-    });
+    starts.check([src.len(), dst.len()], window, [from_strides, to_strides]);
+    let (dst, low, src) = (dst.as_mut_ptr(), low.as_mut_ptr(), src.as_ptr());
+    widest(
+        #[inline(always)]
+        || {
+            each.elements(
+                starts,
+                #[inline(always)]
+                // SAFETY: every element of every window is inside its slice; `low` is as long as `dst`.
+                |s, d| unsafe { (*dst.add(d), *low.add(d)) = T::added(*dst.add(d), *low.add(d), *src.add(s)) },
+            )
+        },
+    );
 }
 
 /// The loops over one window in both slices.
-struct Each<'a> {
-    window: &'a [usize],
-    strides: [&'a [isize]; 2],
+struct Each {
     loops: Loops<2>,
+    empty: bool,
 }
 
-impl<'a> Each<'a> {
-    fn new(window: &'a [usize], to: &'a [isize], from: &'a [isize]) -> Self {
-        assert!(to.len() == window.len() && from.len() == window.len(), "a window has one rank");
-        let axes = window.iter().enumerate().map(|(d, &len)| Axis { len, strides: [to[d], from[d]] });
-        Each { window, strides: [to, from], loops: Loops::new(axes) }
+impl Each {
+    /// The strides of a window in the array of windows, and in the operand.
+    fn new(window: &[usize], windows: &[isize], operand: &[isize]) -> Self {
+        assert!(windows.len() == window.len() && operand.len() == window.len(), "a window has one rank");
+        let axes = window.iter().enumerate().map(|(d, &len)| Axis { len, strides: [windows[d], operand[d]] });
+        Each { loops: Loops::new(axes), empty: window.contains(&0) }
     }
 
-    /// Calls `f(offsets, len)` for every run of every window.
-    fn run(
-        &self,
-        lens: [usize; 2],
-        starts: impl IntoIterator<Item = (usize, usize)>,
-        mut f: impl FnMut([usize; 2], usize),
-    ) {
-        if self.window.contains(&0) {
-            return;
+    fn is_empty(&self) -> bool {
+        self.empty
+    }
+
+    /// Calls `f(offsets)` for every run of every window.
+    #[inline(always)]
+    fn run(&self, starts: &Starts, mut f: impl FnMut([usize; 2])) {
+        match self.loops.outer() {
+            [] => starts.pairs().for_each(|(w, x)| f([w, x])),
+            &[Axis { len, strides }] => {
+                for (w, x) in starts.pairs() {
+                    let mut at = [w, x];
+                    for _ in 0..len {
+                        f(at);
+                        at = crate::loops::step(at, strides, 1);
+                    }
+                }
+            }
+            _ => {
+                for (w, x) in starts.pairs() {
+                    self.loops.in_order([w, x], |at, _| f(at));
+                }
+            }
         }
-        let [to, from] = self.strides.map(|strides| reach(self.window, strides));
-        let inside = |reach: Option<(usize, usize)>, start: usize, len: usize| {
-            reach.is_some_and(|(below, above)| below <= start && start < len && above < len - start)
-        };
-        let single = self.loops.outer().is_empty();
-        for (d, s) in starts {
-            if !inside(to, d, lens[0]) || !inside(from, s, lens[1]) {
-                check_bounds(lens[0], d, self.window, self.strides[0]);
-                check_bounds(lens[1], s, self.window, self.strides[1]);
-            }
-            match single {
-                true => f([d, s], self.loops.inner().len),
-                false => self.loops.in_order([d, s], &mut f),
-            }
+    }
+
+    /// Calls `f` with the offsets of every element of every window, in order: by vectors where they are adjacent.
+    #[inline(always)]
+    fn elements(&self, starts: &Starts, f: impl Fn(usize, usize)) {
+        let Axis { len, strides: [w, x] } = self.loops.inner();
+        if self.loops.outer().is_empty() && len == 1 {
+            let first = starts.windows[0].wrapping_add(starts.shift[0]);
+            let operand = starts.operand[..starts.len].iter().map(|x| x.wrapping_add(starts.shift[1]));
+            return match starts.step {
+                Some(1) => (0..).zip(operand).for_each(|(i, x)| f(first + i, x)),
+                Some(0) => operand.for_each(|x| f(first, x)),
+                _ => starts.pairs().for_each(|(w, x)| f(w, x)),
+            };
+        }
+        if (w, x) == (1, 1) {
+            self.run(
+                starts,
+                #[inline(always)]
+                |[w, x]| (0..len).for_each(|i| f(w + i, x + i)),
+            );
+        } else {
+            self.run(
+                starts,
+                #[inline(always)]
+                |[mut at, mut to]| {
+                    for _ in 0..len {
+                        f(at, to);
+                        (at, to) = (at.wrapping_add_signed(w), to.wrapping_add_signed(x));
+                    }
+                },
+            );
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{Random, indices, layout, shape};
-    use crate::view::row_major_strides;
-
-    #[test]
-    fn windows_agree_with_elements() {
-        let mut random = Random(1);
-        for _ in 0..300 {
-            let window = shape(&mut random);
-            let src = layout(&mut random, &window, |r| r.next());
-            let dst = layout(&mut random, &window, |r| r.next());
-            if window.contains(&0) {
-                continue;
-            }
-            let top = src.data.len() - 1 - src.offset - reach(&window, &src.strides).unwrap().1;
-            let starts: Vec<(usize, usize)> =
-                (0..random.below(5)).map(|_| (dst.offset, src.offset + random.below(top + 1))).collect();
-            let (mut set, mut add) = (dst.data.clone(), dst.data.clone());
-            let (mut set_here, mut add_here) = (set.clone(), add.clone());
-            gather_windows(&mut set, &dst.strides, &src.data, &src.strides, &window, starts.iter().copied());
-            let sum = |x: u64, y: u64| x.wrapping_mul(3).wrapping_add(y);
-            scatter_windows(&mut add, &dst.strides, &src.data, &src.strides, &window, starts.iter().copied(), sum);
-            for &(to, from) in &starts {
-                for index in indices(&window) {
-                    let at = |start: usize, strides: &[isize]| {
-                        index.iter().zip(strides).fold(start, |at, (&i, &s)| at.wrapping_add_signed(i as isize * s))
-                    };
-                    let (d, s) = (at(to, &dst.strides), at(from, &src.strides));
-                    set_here[d] = src.data[s];
-                    add_here[d] = sum(add_here[d], src.data[s]);
-                }
-            }
-            assert_eq!(set, set_here);
-            assert_eq!(add, add_here);
-        }
-    }
-
-    #[test]
-    fn the_last_write_wins_and_repeats_add_up() {
-        let strides = row_major_strides(&[2]);
-        let (rows, mut table) = ([1.0, 2.0, 10.0, 20.0, 100.0, 200.0], [0.0; 4]);
-        let starts = [(2, 0), (2, 2), (0, 4)];
-        scatter_windows(&mut table, &strides, &rows, &strides, &[2], starts, |_, new| new);
-        assert_eq!(table, [100.0, 200.0, 10.0, 20.0]);
-        scatter_windows(&mut table, &strides, &rows, &strides, &[2], starts, |old, new| old + new);
-        assert_eq!(table, [200.0, 400.0, 21.0, 42.0]);
-        scatter_windows(&mut table, &[], &[1000.0], &[], &[], [(1, 0), (1, 0)], f64::max);
-        assert_eq!(table, [200.0, 1000.0, 21.0, 42.0]);
-    }
-
-    #[test]
-    #[should_panic = "leave a slice"]
-    fn windows_stay_inside() {
-        gather_windows(&mut [0; 4], &[1], &[1; 3], &[1], &[2], [(0, 2)]);
-    }
-}
+mod tests;

@@ -151,7 +151,7 @@ impl<H> Part<'_, H> {
             }
         };
         let move_by = |start: usize, c: usize| start.wrapping_add_signed(c as isize * across.strides[0]);
-        if across.len >= 4 && (!with_the_grain || self.count <= 16) {
+        if across.len >= 4 && (!with_the_grain || self.count <= H::SHORT) {
             let width = WIDTH / size_of::<A>().max(1);
             kept.in_order([start], |[start], len| {
                 for c in (0..len).step_by(width) {
@@ -238,7 +238,7 @@ impl<H> Part<'_, H> {
             for i in 0..len as isize {
                 starts.push(start.wrapping_add_signed(i * stride));
                 if starts.len() == CHUNK || base + starts.len() == self.count {
-                    if across != 1 || !how.columns(&mut chunks.partial, data, starts, width, base) {
+                    if !how.columns(&mut chunks.partial, data, starts, across, [width, base]) {
                         let rows_at = Rows { how, data, starts, across, width, base };
                         rows.start(width);
                         fold_columns(how, starts.len(), rows, |y, i| rows_at.one(y, i), |y, i| rows_at.eight(y, i));
@@ -412,61 +412,118 @@ impl<T: Number<Acc = K>, K: Ordered, B: Fn(K, K) -> bool + Sync> Combine<T, Foun
         if wins { a } else { b }
     }
 
-    /// What is best, then where it is first: both loops become vectors.
+    const SHORT: usize = 2 * WIDE;
+
+    /// The best key, then its first position: both loops become vectors.
     fn chunks(&self, dst: &mut [Found<K>], x: &[T], len: usize, _: Place, base: usize, _: &mut Counter<Found<K>>) {
         for (y, x) in dst.iter_mut().zip(x.chunks(len)) {
             *y = widest(
                 #[inline(always)]
-                || {
-                    let better = |a: K, b: T| self.better(a, b.widen());
-                    let mut best = [x[0].widen(); WIDE];
-                    let (blocks, rest) = x.as_chunks::<WIDE>();
-                    for block in blocks {
-                        for (a, &b) in best.iter_mut().zip(block) {
-                            *a = better(*a, b);
-                        }
-                    }
-                    let mut half = WIDE / 2;
-                    while half > 0 {
-                        for l in 0..half {
-                            best[l] = self.better(best[l], best[l + half]);
-                        }
-                        half /= 2;
-                    }
-                    let key = rest.iter().fold(best[0], |a, &b| better(a, b));
-                    let same = |v: T| v.widen() == key || (key.is_nan() && v.widen().is_nan());
-                    let block = blocks.iter().position(|b| b.iter().fold(false, |any, &v| any | same(v)));
-                    let first = block.unwrap_or(blocks.len()) * WIDE;
-                    let position = first + x[first..].iter().position(|&v| same(v)).unwrap_or(0);
-                    Found { key, position: base + position }
-                },
+                || self.line(x, base),
             );
         }
     }
 
-    fn columns(&self, dst: &mut Vec<Found<K>>, data: &[T], starts: &[usize], width: usize, base: usize) -> bool {
-        let row = |i: usize| &data[starts[i]..][..width];
-        let mut key: Vec<K> = row(0).iter().map(|x| x.widen()).collect();
-        let mut at = vec![0u32; width];
-        for i in 1..starts.len() {
-            let (x, key, at) = (row(i), &mut key, &mut at);
-            widest(
-                #[inline(always)]
-                move || {
-                    for ((key, at), &x) in key.iter_mut().zip(at).zip(x) {
-                        let wins = self.wins(x.widen(), *key);
-                        *key = if wins { x.widen() } else { *key };
-                        *at = if wins { i as u32 } else { *at };
-                    }
-                },
-            );
+    fn columns(
+        &self,
+        dst: &mut Vec<Found<K>>,
+        data: &[T],
+        starts: &[usize],
+        across: isize,
+        [width, base]: [usize; 2],
+    ) -> bool {
+        let first = dst.len();
+        dst.resize(first + width, Found { key: data[starts[0]].widen(), position: base });
+        let dst = &mut dst[first..];
+        // Positions are as wide as keys, so that both are one register.
+        match size_of::<K>() {
+            8 => self.side_by_side::<T, K, u64, { WIDE / 2 }>(dst, data, starts, across, base),
+            4 => self.side_by_side::<T, K, u32, WIDE>(dst, data, starts, across, base),
+            _ => self.side_by_side::<T, K, u16, WIDE>(dst, data, starts, across, base),
         }
-        dst.extend(key.into_iter().zip(at).map(|(key, i)| Found { key, position: base + i as usize }));
         true
     }
 }
 
 impl<B> Best<B> {
+    /// The best element of a row, and its first position.
+    #[inline(always)]
+    fn line<T: Number<Acc = K>, K: Ordered>(&self, x: &[T], base: usize) -> Found<K>
+    where
+        B: Fn(K, K) -> bool,
+    {
+        let same = |v: T, key: K| v.widen() == key || (key.is_nan() && v.widen().is_nan());
+        let Some(tail) = x.last_chunk::<WIDE>() else {
+            let key = x[1..].iter().fold(x[0].widen(), |a, b| self.better(a, b.widen()));
+            let position = x.iter().position(|&v| same(v, key)).unwrap_or(0);
+            return Found { key, position: base + position };
+        };
+        // The last block may have elements of the one before: the best of both is the same.
+        let mut best = tail.map(T::widen);
+        let blocks = x.as_chunks::<WIDE>().0;
+        for block in blocks {
+            for (a, &b) in best.iter_mut().zip(block) {
+                *a = self.better(*a, b.widen());
+            }
+        }
+        let mut half = WIDE / 2;
+        while half > 0 {
+            for l in 0..half {
+                best[l] = self.better(best[l], best[l + half]);
+            }
+            half /= 2;
+        }
+        let key = best[0];
+        let block = blocks.iter().position(|b| b.iter().fold(false, |any, &v| any | same(v, key)));
+        let first = block.map_or(x.len() - WIDE, |block| block * WIDE);
+        let position = first + x[first..].iter().position(|&v| same(v, key)).unwrap_or(0);
+        Found { key, position: base + position }
+    }
+
+    /// The best of columns that are `across` apart, a vector of keys beside one of positions.
+    fn side_by_side<T: Number<Acc = K>, K: Ordered, P: Index, const W: usize>(
+        &self,
+        dst: &mut [Found<K>],
+        data: &[T],
+        starts: &[usize],
+        across: isize,
+        base: usize,
+    ) where
+        B: Fn(K, K) -> bool,
+    {
+        let last = (dst.len() as isize - 1) * across;
+        for &start in starts {
+            let end = start.wrapping_add_signed(last);
+            assert!(start < data.len() && end < data.len(), "columns are inside their slice");
+        }
+        widest(
+            #[inline(always)]
+            || {
+                for (b, dst) in dst.chunks_mut(W).enumerate() {
+                    // A block that is not full has its last column several times.
+                    let most = dst.len() - 1;
+                    let first = (b * W) as isize * across;
+                    let at = |start: usize| start.wrapping_add_signed(first);
+                    // SAFETY: the first and the last column are inside the slice in every row, so those between are.
+                    let mut key = unsafe { load::<T, W>(data, at(starts[0]), across, most) };
+                    let mut position = [P::of(0); W];
+                    for (i, &start) in starts.iter().enumerate().skip(1) {
+                        // SAFETY: as above.
+                        let x = unsafe { load::<T, W>(data, at(start), across, most) };
+                        for c in 0..W {
+                            let wins = self.wins(x[c], key[c]);
+                            key[c] = if wins { x[c] } else { key[c] };
+                            position[c] = if wins { P::of(i) } else { position[c] };
+                        }
+                    }
+                    for (y, (&key, &i)) in dst.iter_mut().zip(key.iter().zip(&position)) {
+                        *y = Found { key, position: base + i.position() };
+                    }
+                }
+            },
+        );
+    }
+
     /// Whether `b` is to be taken after `a`.
     #[inline(always)]
     fn wins<K: Ordered>(&self, b: K, a: K) -> bool
@@ -483,6 +540,31 @@ impl<B> Best<B> {
     {
         if self.wins(b, a) { b } else { a }
     }
+}
+
+/// Elements `across` apart; instead of those after the `most`-th that one.
+///
+/// # Safety
+/// The elements up to the `most`-th are in the slice.
+#[inline(always)]
+unsafe fn load<T: Number, const W: usize>(data: &[T], from: usize, across: isize, most: usize) -> [T::Acc; W] {
+    if let (true, Some(row)) = (across == 1 && most + 1 == W, data[from..].first_chunk::<W>()) {
+        return row.map(T::widen);
+    }
+    let mut all = [data[from].widen(); W];
+    if most + 1 == W {
+        for (c, y) in (0..).zip(&mut all) {
+            // SAFETY: the caller's promise.
+            *y = unsafe { data.get_unchecked(from.wrapping_add_signed(across.wrapping_mul(c))) }.widen();
+        }
+        return all;
+    }
+    for (c, y) in (0..).zip(&mut all) {
+        let c: isize = (most as isize).min(c);
+        // SAFETY: as above.
+        *y = unsafe { data.get_unchecked(from.wrapping_add_signed(across.wrapping_mul(c))) }.widen();
+    }
+    all
 }
 
 #[cfg(test)]

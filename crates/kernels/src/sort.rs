@@ -9,7 +9,7 @@ use crate::element::{Index, Ordered};
 use crate::loops::{Axis, Loops};
 use crate::memory::{Fallible, push, reserve};
 use crate::parallel::{Shared, attempt};
-use crate::view::{View, row_major_stride};
+use crate::view::{View, volume_of};
 
 /// Elements of lines that are one piece of work.
 const PIECE: usize = 1 << 12;
@@ -36,11 +36,17 @@ impl Keyed for f32 {
     }
 }
 
-impl Keyed for i64 {
-    fn key(self) -> u64 {
-        self as u64 ^ 1 << 63
-    }
+macro_rules! keyed {
+    ($($t:ty)*) => {$(
+        impl Keyed for $t {
+            fn key(self) -> u64 {
+                (self as i64 as u64) ^ 1 << 63
+            }
+        }
+    )*};
 }
+
+keyed!(i8 i16 i32 i64 u8 u16 u32);
 
 impl Keyed for u64 {
     fn key(self) -> u64 {
@@ -54,7 +60,8 @@ impl Keyed for u64 {
 /// # Panics
 /// If the lengths differ or the axis does not exist.
 pub fn argsort<T: Keyed + Sync>(dst: &mut [usize], src: View<T>, axis: usize, descending: bool) -> Fallible {
-    on_lines(dst, src, axis, 20, |room: &mut Room, to, from| {
+    let count = src.shape()[axis];
+    on_lines(dst, src, axis, count, 20, |room: &mut Room, to, from| {
         let data = src.data();
         let key = |x: T| if descending { !x.key() } else { x.key() };
         // Keys differ between their first and last bits only, and positions are below a power of two.
@@ -91,6 +98,96 @@ pub fn argsort<T: Keyed + Sync>(dst: &mut [usize], src: View<T>, axis: usize, de
     })
 }
 
+/// The first `kept` positions of [`argsort`], of which `dst` has that many along the axis: the others are not sorted.
+/// O(elements), and O(kept · log kept) for each line.
+///
+/// # Panics
+/// If the lengths differ, the axis does not exist, or `kept` is 0 or more than its extent.
+pub fn argsort_first<T: Keyed + Sync>(
+    dst: &mut [usize],
+    src: View<T>,
+    axis: usize,
+    kept: usize,
+    descending: bool,
+) -> Fallible {
+    assert!((1..=src.shape()[axis]).contains(&kept), "{kept} of {}", src.shape()[axis]);
+    on_lines(dst, src, axis, kept, 3, |room: &mut Best<T>, to, from| {
+        let Best { line, best } = room;
+        let (data, count) = (src.data(), from.left);
+        let x = match from.stride {
+            1 => &data[from.at..from.at + count],
+            _ => {
+                line.clear();
+                reserve(line, count)?;
+                line.extend(from.map(|s| data[s]));
+                line
+            }
+        };
+        best.clear();
+        reserve(best, (2 * kept).max(MANY) + SOME)?;
+        if descending {
+            select(best, x, kept, |x, y| y.less(x), |x| !x.key());
+        } else {
+            select(best, x, kept, |x, y| x.less(y), |x| x.key());
+        }
+        // NaN is last both ways.
+        let nan = x.iter().enumerate().filter(|(_, x)| x.is_nan()).map(|(i, _)| i);
+        to.put(best.iter().map(|x| x.1).chain(nan).take(kept));
+        Ok(())
+    })
+}
+
+/// Elements that are compared with the worst of the best ones together.
+const SOME: usize = 16;
+
+/// The least number of candidates after which those that are not among the best are removed.
+const MANY: usize = 64;
+
+/// Room for the best of a line.
+struct Best<T> {
+    line: Vec<T>,
+    best: Vec<(u64, usize)>,
+}
+
+impl<T> Default for Best<T> {
+    fn default() -> Self {
+        Best { line: Vec::new(), best: Vec::new() }
+    }
+}
+
+/// The `kept` elements that come first, in order, by keys and positions; fewer if others are NaN.
+fn select<T: Keyed>(
+    best: &mut Vec<(u64, usize)>,
+    x: &[T],
+    kept: usize,
+    before: impl Fn(T, T) -> bool,
+    key: impl Fn(T) -> u64,
+) {
+    // No element that comes later in the line, and not before this one, is among the best.
+    let mut worst: Option<T> = None;
+    for (b, block) in x.chunks(SOME).enumerate() {
+        let any = match worst {
+            Some(worst) => block.iter().fold(false, |any, &x| any | before(x, worst)),
+            None => true,
+        };
+        if !any {
+            continue;
+        }
+        for (i, &x) in block.iter().enumerate() {
+            if !x.is_nan() && worst.is_none_or(|worst| before(x, worst)) {
+                best.push((key(x), b * SOME + i));
+            }
+        }
+        if best.len() >= (2 * kept).max(MANY) {
+            best.select_nth_unstable(kept - 1);
+            best.truncate(kept);
+            worst = Some(x[best[kept - 1].1]);
+        }
+    }
+    best.sort_unstable();
+    best.truncate(kept);
+}
+
 /// Room for a line.
 #[derive(Default)]
 struct Room {
@@ -112,7 +209,8 @@ pub fn take_along_axis<T: Copy + Send + Sync, I: Index + Sync>(
     axis: usize,
 ) -> Fallible {
     assert_eq!(dst.len(), positions.len(), "a position for each element");
-    on_lines(dst, src, axis, 3, |line: &mut Vec<T>, to, from| {
+    let count = src.shape()[axis];
+    on_lines(dst, src, axis, count, 3, |line: &mut Vec<T>, to, from| {
         line.clear();
         reserve(line, from.left)?;
         line.extend(from.map(|s| src.data()[s]));
@@ -122,18 +220,45 @@ pub fn take_along_axis<T: Copy + Send + Sync, I: Index + Sync>(
     })
 }
 
-/// Calls `f` with the offsets of each line along `axis`, in a row-major array of `src`'s shape and in `src`, and room that is
-/// its own; an element of a line takes so many nanoseconds.
+/// As [`take_along_axis`], for the `kept` first positions of each line.
+///
+/// # Panics
+/// As there, or if the axis has less than `kept` elements.
+pub fn take_first<T: Copy + Send + Sync, I: Index + Sync>(
+    dst: &mut [T],
+    src: View<T>,
+    positions: &[I],
+    axis: usize,
+    kept: usize,
+) -> Fallible {
+    assert_eq!(dst.len(), positions.len(), "a position for each element");
+    assert!(kept <= src.shape()[axis], "{kept} of {}", src.shape()[axis]);
+    on_lines(dst, src, axis, kept, 3, |_: &mut (), to, from| {
+        let positions = to.line.clone().map(|d| positions[d].position());
+        let (data, Line { at, stride, left }) = (src.data(), from);
+        to.put(positions.map(|p| {
+            assert!(p < left, "a position in its line");
+            data[at.wrapping_add_signed(p as isize * stride)]
+        }));
+        Ok(())
+    })
+}
+
+/// Calls `f` with the offsets of each line along `axis`, in a row-major array of `src`'s shape with `kept` elements there and
+/// in `src`, and room that is its own; an element of a line takes so many nanoseconds.
 fn on_lines<T: Sync, R: Send, S: Default>(
     dst: &mut [R],
     src: View<T>,
     axis: usize,
+    kept: usize,
     nanos: u64,
     f: impl Fn(&mut S, To<'_, R>, Line) -> Fallible + Sync,
 ) -> Fallible {
     let shape = src.shape();
-    assert_eq!(dst.len(), src.len(), "dst has the shape of src");
-    let strides = |d: usize| [row_major_stride(shape, d), src.stride(d)];
+    let length = |d: usize| if d == axis { kept } else { shape[d] };
+    assert_eq!(dst.len(), volume_of((0..shape.len()).map(length)), "dst has the shape of src, and the elements kept");
+    let row_major = |d: usize| (d + 1..shape.len()).fold(1, |n: isize, d| n.wrapping_mul(length(d) as isize));
+    let strides = |d: usize| [row_major(d), src.stride(d)];
     let ([to, from], count) = (strides(axis), shape[axis]);
     if dst.is_empty() {
         return Ok(());
@@ -142,14 +267,14 @@ fn on_lines<T: Sync, R: Send, S: Default>(
     let loops = Loops::new(others);
     let Axis { len, strides: [to_next, from_next] } = loops.inner();
     let runs = loops.starts([0, src.offset()])?;
-    let (lines, each, total) = (runs.len() * len, (PIECE / count).max(1), dst.len() as u64);
+    let (lines, each, total) = (runs.len() * len, (PIECE / count).max(1), src.len() as u64);
     let dst = Shared(dst.as_mut_ptr());
     attempt(lines.div_ceil(each), nanos.saturating_mul(total), |piece| {
         let mut room = S::default();
         for i in piece * each..lines.min((piece + 1) * each) {
             let ([d, s], c) = (runs[i / len], (i % len) as isize);
             let (d, s) = (d.wrapping_add_signed(c * to_next), s.wrapping_add_signed(c * from_next));
-            let line = Line { at: d, stride: to, left: count };
+            let line = Line { at: d, stride: to, left: kept };
             f(&mut room, To { dst: &dst, line }, Line { at: s, stride: from, left: count })?;
         }
         Ok(())
@@ -200,6 +325,7 @@ mod tests {
     use super::*;
     use crate::parallel::with_threads;
     use crate::testing::{Random, indices, layout, shape};
+    use crate::view::row_major_stride;
 
     #[test]
     fn sorts_are_stable_permutations() {
@@ -222,6 +348,53 @@ mod tests {
                 assert!(less || equal && at[e - step] < at[e], "{index:?}: {x} before {y}");
             }
         }
+    }
+
+    /// The first positions of a sort, whatever their number, and what they take.
+    #[test]
+    fn first_positions_are_those_of_the_sort() {
+        fn of<T: Keyed>(random: &mut Random, value: impl Fn(&mut Random) -> T) {
+            for _ in 0..60 {
+                let mut shape = shape(random);
+                let most = [9, 40, 300][random.below(3)];
+                shape.push(1 + random.below(most));
+                let axis = random.below(shape.len());
+                let last = shape.len() - 1;
+                shape.swap(axis, last);
+                if shape.contains(&0) {
+                    continue;
+                }
+                let (src, n) = (layout(random, &shape, &value), shape[axis]);
+                let (kept, down) = (1 + random.below(n), random.below(2) == 0);
+                let mut all = vec![0; src.view().len()];
+                argsort(&mut all, src.view(), axis, down).unwrap();
+                let strides: Vec<isize> = (0..shape.len()).map(|d| row_major_stride(&shape, d)).collect();
+                let mut few = shape.clone();
+                few[axis] = kept;
+                let wanted = indices(&few).map(|i| {
+                    let at: isize = i.iter().zip(&strides).map(|(&i, &s)| i as isize * s).sum();
+                    all[at as usize]
+                });
+                let wanted: Vec<usize> = wanted.collect();
+                let mut first = vec![0; wanted.len()];
+                argsort_first(&mut first, src.view(), axis, kept, down).unwrap();
+                assert_eq!(first, wanted, "{kept} of {shape:?} along {axis}");
+                let mut taken = vec![value(random); wanted.len()];
+                take_first(&mut taken, src.view(), &first, axis, kept).unwrap();
+                for ((mut i, p), x) in indices(&few).zip(&first).zip(&taken) {
+                    i[axis] = *p;
+                    assert_eq!(format!("{x:?}"), format!("{:?}", src.view().get(&i)));
+                }
+            }
+        }
+        let random = &mut Random(5);
+        of(random, |r| if r.below(9) == 0 { f32::NAN } else { r.below(60) as f32 - 20.0 });
+        of(random, |r| if r.below(2) == 0 { f64::NAN } else { r.float() });
+        of(random, |r| r.below(3) as f64 * -0.0);
+        of(random, |r| r.next() as i8);
+        of(random, |r| r.next() as u16);
+        of(random, |r| r.next() as i32);
+        of(random, |r| r.next() ^ r.next() << 33);
     }
 
     #[test]

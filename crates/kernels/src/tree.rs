@@ -94,9 +94,12 @@ pub(crate) trait Combine<T: Copy, A: Lanes>: Sync {
         );
     }
 
-    /// Appends the reductions of columns, if there is a better way than by rows of lanes: elements `starts[i] + c` for every
-    /// `c < width`, the `i`-th at position `base + i`.
-    fn columns(&self, _dst: &mut Vec<A>, _data: &[T], _starts: &[usize], _width: usize, _base: usize) -> bool {
+    /// Longest reduction along the grain for which columns are better than rows.
+    const SHORT: usize = 16;
+
+    /// Appends the reductions of columns, if there is a better way than by rows of lanes: elements
+    /// `starts[i] + c · across` for every `c < width`, the `i`-th at position `base + i`.
+    fn columns(&self, _dst: &mut Vec<A>, _data: &[T], _starts: &[usize], _across: isize, _width: [usize; 2]) -> bool {
         false
     }
 }

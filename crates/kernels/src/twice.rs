@@ -120,7 +120,15 @@ impl Exact<Complex<f64>> for TwiceComplex {
 }
 
 /// An element of sums in two parts of its own type.
-pub trait Twofold: crate::element::Number {
+///
+/// # Safety
+/// A value is [`PARTS`](Twofold::PARTS) values of `Real` next to each other, which [`added`](Twofold::added) treats alike.
+pub unsafe trait Twofold: crate::element::Number {
+    /// The type of a component.
+    type Real: Twofold;
+    /// The number of components.
+    const PARTS: usize;
+
     /// The sum of `high + low` and `x`, in two parts of which the first is the nearest element to it (a double-length sum:
     /// it loses about the square of a unit of rounding). A sum that is not finite has no second part.
     fn added(high: Self, low: Self, x: Self) -> (Self, Self);
@@ -128,7 +136,11 @@ pub trait Twofold: crate::element::Number {
 
 macro_rules! twofold {
     ($($t:ty)*) => {$(
-        impl Twofold for $t {
+        // SAFETY: one component.
+        unsafe impl Twofold for $t {
+            type Real = $t;
+            const PARTS: usize = 1;
+
             #[inline(always)]
             fn added(high: $t, low: $t, x: $t) -> ($t, $t) {
                 let sum = high + x;
@@ -139,7 +151,11 @@ macro_rules! twofold {
             }
         }
 
-        impl Twofold for Complex<$t> {
+        // SAFETY: a structure of two components in the layout of C.
+        unsafe impl Twofold for Complex<$t> {
+            type Real = $t;
+            const PARTS: usize = 2;
+
             #[inline(always)]
             fn added(high: Self, low: Self, x: Self) -> (Self, Self) {
                 let (re, im) = (<$t>::added(high.re, low.re, x.re), <$t>::added(high.im, low.im, x.im));

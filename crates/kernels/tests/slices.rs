@@ -190,6 +190,13 @@ fn products<T: Gemm + Plain>(of: &str, n: usize, one: T) -> Case {
     })
 }
 
+/// Two windows of `n` elements, each where the other one is in the operand.
+fn swapped(n: usize) -> index::Starts {
+    let mut starts = index::Starts::default();
+    starts.extend(2, [0, n], [n as isize, -(n as isize)]);
+    starts
+}
+
 fn lines(n: usize) -> Vec<Case> {
     let shape = move || [4, n];
     let mut all = vec![
@@ -225,11 +232,11 @@ fn lines(n: usize) -> Vec<Case> {
         }),
         case("gather_windows", &[2 * n; 2], move |l| {
             let x = slice(l[1], 0.0);
-            index::gather_windows(&mut slice(l[0], 0.0), &[1], &x, &[1], &[n], [(0, n), (n, 0)]);
+            index::gather_windows(&mut slice(l[0], 0.0), &[1], &x, &[1], &[n], &swapped(n));
         }),
         case("scatter_windows", &[2 * n; 2], move |l| {
             let x = slice(l[1], 0.0);
-            index::scatter_windows(&mut slice(l[0], 0.0), &[1], &x, &[1], &[n], [(0, n), (n, 0)], |a, b: f64| a + b);
+            index::scatter_windows(&mut slice(l[0], 0.0), &[1], &x, &[1], &[n], &swapped(n), |a, b: f64| a + b);
         }),
         case("pieces of a row", &[n, 7 * n - 6], |l| Fold::Sum.pieces(&mut slice(l[0], 0.0), &slice(l[1], 1.0), 7)),
         case("real transform", &[4 * (n / 2 + 1), 4 * n], move |l| {
