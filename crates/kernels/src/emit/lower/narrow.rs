@@ -41,7 +41,7 @@ impl Block<'_, '_> {
                     (_, 2) => 0x31 + from.ilog2() as u8,
                     _ => 0x35,
                 };
-                self.into_operand(asm, id, a, Instruction { map: 2, prefix: 2, w: false, code }, None);
+                self.outward(asm, id, a, Instruction { map: 2, prefix: 2, w: false, code }, None);
             }
             Convert::Cut => self.cut(asm, id, a),
             Convert::Float => self.apart(asm, id, a, 8, target.float(0x5a, from)),
@@ -69,13 +69,13 @@ impl Block<'_, '_> {
             }
             Convert::NarrowHalf => {
                 // To the nearest, ties to even.
-                self.into_operand(asm, id, a, Instruction { map: 3, prefix: 1, w: false, code: 0x1d }, Some(0));
+                self.outward(asm, id, a, Instruction { map: 3, prefix: 1, w: false, code: 0x1d }, Some(0));
             }
         }
     }
 
     /// An instruction whose result is the operand that may lie in memory.
-    fn into_operand(&mut self, asm: &mut Assembler, id: Id, a: Id, i: Instruction, immediate: Option<u8>) {
+    fn outward(&mut self, asm: &mut Assembler, id: Id, a: Id, i: Instruction, immediate: Option<u8>) {
         let form = self.target().form(self.size(a));
         let x = self.registers.register(asm, a);
         self.registers.release(&[a]);

@@ -126,7 +126,7 @@ fn mixed_body(random: &mut Random, steps: usize, level: Level) -> (Body, Kinds) 
         // SAFETY: each kernel is one of the types of its operands.
         values.0.push((to, unsafe { b.step(kernel, to.size(), &operands, 0) }));
     }
-    let results: Vec<(Type, Value)> = (0..1 + random.below(3)).map(|k| values.0[values.0.len() - 1 - k]).collect();
+    let results: Vec<(Type, Value)> = (0..1 + random.below(3)).map(|k| values.0[values.0.len().saturating_sub(1 + k)]).collect();
     let outputs = results.iter().map(|r| r.0).collect();
     (b.finish(&results.iter().map(|r| r.1).collect::<Vec<_>>()), [inputs, outputs])
 }
