@@ -5,7 +5,9 @@
 
 f64: numbers of every exponent and both signs, and many near where a function is used, against mpmath with as many
 digits as it takes. f32: every `stride`-th of all floats, against mpmath through f64. An error is measured from the exact value
-in units of the last place of its type there; 0.5 is a correctly rounded result. A result that is infinite, zero or NaN
+in units of the last place of its type there; 0.5 is a correctly rounded result. Functions of the gamma family and Bessel
+functions are measured at stored points, in the ranges where their derivatives and samplers use them; with `--before`
+the same points are measured with another binary, and each function prints both. A result that is infinite, zero or NaN
 where the rounded exact one is not, or the other way round, counts as infinite. Status 1 if a function exceeds its
 bound. Needs numpy, scipy and mpmath; without them it says so and succeeds.
 """
@@ -59,12 +61,80 @@ ONE = {
     "logistic": (logistic, special.expit, 40),
     "erf": (mp.erf, special.erf, 6),
     "erfc": (erfc, special.erfc, 27),
+    "erf_inv": (lambda x: mp.erfinv(x) if abs(x) < 1 else mp.inf * mp.sign(x) if abs(x) == 1 else mp.nan, None, 1),
 }
 TWO = {
     "div": (lambda x, y: x / y if y else x * mp.inf, np.divide, 10),
     "pow": (lambda x, y: mp.power(x, y) if x or y > 0 else mp.inf, np.power, 20),
     "atan2": (mp.atan2, np.arctan2, 10),
 }
+
+
+def parameters(*spans):
+    """Operands of a function: numbers of each span, by size and uniformly."""
+
+    def draw(n, rng):
+        out = []
+        for low, high in spans:
+            size = np.exp(rng.uniform(np.log(max(low, 1e-3)), np.log(high), n))
+            out.append(np.where(rng.integers(0, 2, n) == 0, size, rng.uniform(low, high, n)))
+        return out
+
+    return draw
+
+
+def both_signs(span):
+    return lambda n, rng: [rng.uniform(-span, span, n)]
+
+
+def density(a, x):
+    return mp.exp((a - 1) * mp.log(x) - x - mp.loggamma(a))
+
+
+def zeta(s, q):
+    # The library's error is absolute, and the value may be small.
+    with mp.workprec(1200):
+        return mp.zeta(s, q)
+
+
+def lower(a, x):
+    return mp.gammainc(a, 0, x, regularized=True)
+
+
+def upper(a, x):
+    return mp.gammainc(a, x, mp.inf, regularized=True)
+
+
+def beta(a, b, x):
+    return mp.betainc(a, b, 0, x, regularized=True)
+
+
+def slope(f, k):
+    """The derivative in operand k."""
+    return lambda *x: mp.diff(lambda v: f(*x[:k], v, *x[k + 1 :]), x[k], h=mp.mpf(2) ** -50)
+
+
+GAMMA = parameters((0, 60), (0, 80))
+BETA = parameters((0, 40), (0, 40), (0, 1))
+# Name, operation, exact meaning, operands, and the largest errors that are allowed in f32 and f64.
+POINTS = [
+    ("lgamma, x > 0", "lgamma", "", mp.loggamma, parameters((0, 300)), 2, 2),
+    ("lgamma, x < 0", "lgamma", "", lambda x: mp.log(abs(mp.gamma(x))), both_signs(30), 2, 16),
+    ("digamma, x > 0", "digamma", "", mp.digamma, parameters((0, 300)), 2, 3),
+    ("digamma, x < 0", "digamma", "", mp.digamma, both_signs(30), 2, 10),
+    ("polygamma 1", "polygamma", "{order = 1}", lambda x: mp.psi(1, x), parameters((0, 300)), 2, 5),
+    ("polygamma 2", "polygamma", "{order = 2}", lambda x: mp.psi(2, x), parameters((0, 300)), 2, 6),
+    ("zeta", "zeta", "", zeta, parameters((1.01, 40), (0, 60)), 2, 22),
+    ("igamma", "igamma", "", lower, GAMMA, 2, 18),
+    ("igammac", "igammac", "", upper, GAMMA, 2, 22),
+    ("gamma_density", "gamma_density", "", density, GAMMA, 2, 18),
+    ("igamma by a", "igamma", "{order = 1}", slope(lower, 0), GAMMA, 64, 4e4),
+    ("betainc", "betainc", "", beta, BETA, 2, 64),
+    ("betainc by a", "betainc", "{orders = [1, 0]}", slope(beta, 0), BETA, 64, 4e4),
+    ("bessel_ie 0", "bessel_ie", "", lambda x: mp.besseli(0, x) * mp.exp(-abs(x)), both_signs(60), 2, 18),
+    ("bessel_ie 1", "bessel_ie", "{order = 1}", lambda x: mp.besseli(1, x) * mp.exp(-abs(x)), both_signs(60), 2, 18),
+]
+
 
 def ulps(got, exact, fraction, least):
     """The error of f64 numbers `got` that hold results, from exact values (f64 pairs: value and what is left of it)."""
@@ -73,25 +143,24 @@ def ulps(got, exact, fraction, least):
     return np.abs((got - high) - low) / unit
 
 
-def module(names, dtype, two):
-    params = "  %x = tgraph.arg : tensor<nx{0}>\n".format(dtype) + ("  %y = tgraph.arg : tensor<nx{0}>\n".format(dtype) if two else "")
-    body = "".join(f"  %{n} = tgraph.{n} %x{', %y' if two else ''}\n" for n in names)
-    types = ", ".join([f"tensor<nx{dtype}>"] * len(names))
-    return f"tgraph.module @m {{\n{params}{body}  tgraph.return {', '.join('%' + n for n in names)} : {types}\n}}\n"
+def module(name, dtype, operands, attributes):
+    params = "".join(f"  %{v} = tgraph.arg : tensor<nx{dtype}>\n" for v in operands)
+    body = f"  %r = tgraph.{name} {', '.join('%' + v for v in operands)} {attributes}\n"
+    return f"tgraph.module @m {{\n{params}{body}  tgraph.return %r : tensor<nx{dtype}>\n}}\n"
 
 
-def evaluate(binary, names, dtype, x):
-    """Results of all functions, in order."""
+def evaluate(binary, name, dtype, x, attributes=""):
+    """Results of a function."""
     with tempfile.TemporaryDirectory() as d:
         d = pathlib.Path(d)
-        (d / "m.tgraph").write_text(module(names, dtype, len(x) == 2))
-        np.savez(d / "in.npz", **dict(zip("xy", x)))
+        (d / "m.tgraph").write_text(module(name, dtype, "xyz"[: len(x)], attributes))
+        np.savez(d / "in.npz", **dict(zip("xyz", x)))
         words = [binary, "run", d / "m.tgraph", "--in", d / "in.npz", "--out", d / "out.npz"]
         run = subprocess.run([str(w) for w in words], capture_output=True, text=True)
         if run.returncode:
             sys.exit(run.stderr)
         with np.load(d / "out.npz") as out:
-            return [out[k] for k in out.files]
+            return out[out.files[0]]
 
 
 def exact_doubles(f, args):
@@ -135,11 +204,30 @@ def floats(stride):
     return np.arange(0, 1 << 32, stride, dtype=np.uint64).astype(np.uint32).view(np.float32)
 
 
+def at_points(point, a, rng):
+    """The row of a function at its stored points, and whether an error is above what is allowed."""
+    title, name, attributes, exact, draw, *allowed = point
+    cells, over = [], False
+    for dtype, fraction, least, bound in (("f32", 23, -149, allowed[0]), ("f64", 52, -1074, allowed[1])):
+        narrow = lambda v: v.astype(np.float32 if dtype == "f32" else np.float64)
+        x = [narrow(v) for v in draw(a.points if "by" not in title else a.points // 10, rng)]
+        values = exact_doubles(exact, [v.astype(np.float64) for v in x])
+        errors = []
+        for binary in filter(None, (a.bin, a.before)):
+            got = evaluate(binary, name, dtype, x, attributes).astype(np.float64)
+            errors.append(worst(got, values, x, fraction, least, narrow))
+        cells.append(" (before ".join(f"{e:.2f}" for e, _ in errors) + ")" * (len(errors) - 1) + f" | {errors[0][1]}")
+        over |= errors[0][0] > bound
+    return f"| {title} | {' | '.join(cells)} |", over
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--bin", required=True)
     p.add_argument("--doubles", type=int, default=20000)
     p.add_argument("--stride", type=int, default=1021)
+    p.add_argument("--points", type=int, default=2000)
+    p.add_argument("--before")
     p.add_argument("--only", default="")
     p.add_argument("--table")
     a = p.parse_args()
@@ -157,14 +245,20 @@ def main():
                 z = [x32, np.roll(x32, len(x32) // 3 + 7)]
                 z = [np.concatenate([z[0], rng.uniform(0, 9, 100000).astype(np.float32)]),
                      np.concatenate([z[1], rng.uniform(-9, 9, 100000).astype(np.float32)])]
-            [y64] = evaluate(a.bin, [name], "f64", x)
-            [y32] = evaluate(a.bin, [name], "f32", z)
-            wide = quick(*(v.astype(np.float64) for v in z))
+            y64, y32 = evaluate(a.bin, name, "f64", x), evaluate(a.bin, name, "f32", z)
+            wide = [v.astype(np.float64) for v in z]
+            wide = (quick(*wide), np.zeros(len(z[0]))) if quick else exact_doubles(exact, wide)
             e64, at64 = worst(y64, exact_doubles(exact, x), x, 52, -1074, lambda v: v)
-            e32, at32 = worst(y32.astype(np.float64), (wide, np.zeros(len(wide))), z, 23, -149, lambda v: v.astype(np.float32))
+            e32, at32 = worst(y32.astype(np.float64), wide, z, 23, -149, lambda v: v.astype(np.float32))
             failed |= max(e64, e32) > BOUND
             lines.append(f"| {name} | {e32:.2f} | {at32} | {e64:.2f} | {at64} |")
             print(lines[-1], flush=True)
+    for point in POINTS:
+        if re.search(a.only, point[0]):
+            row, over = at_points(point, a, np.random.default_rng(2))
+            failed |= over
+            lines.append(row)
+            print(row, flush=True)
     if a.table:
         pathlib.Path(a.table).write_text("\n".join(lines) + "\n")
     sys.exit(failed)

@@ -5,9 +5,10 @@
     python3 benches/peers/compare.py --write      # prints the programs again for Cotangent: benches/workloads.mlir
 
 Each library is a process of its own, pinned to as many cores as there are threads. A workload's inputs are made once and
-given to all; results are compared before anything is timed; then the libraries are timed in turn, for some rounds, and
-the median of all samples counts. Inputs are outside of the timed part, outputs are made inside. A peer that is not
-installed is left out, and said so.
+given to all; results are compared before anything is timed; then the libraries are timed in turn, for some rounds. Inputs
+are outside of the timed part, outputs are made inside. On a machine that does other work CPU time with one thread is the
+ratio to read. A peer that is not installed is left out, and said so. XLA compiles a loop as one function only below a size:
+compare loops also with XLA_FLAGS=--xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=65536.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -46,7 +48,7 @@ def write():
 
 
 def worker(library, threads):
-    """Answers lines `name, inputs, results, budget` with the samples, in seconds."""
+    """Answers lines `name, inputs, results, budget` with the samples: pairs `wall:cpu`, in seconds."""
     limit_threads(threads)
     lib = LIBRARIES[library](threads)
     print(lib.version, flush=True)
@@ -59,25 +61,25 @@ def worker(library, threads):
                 ready = (name, lib.prepare(w, [data[f"x{i}"] for i in range(len(w.inputs))]))
                 y = lib.numpy(ready[1]())
                 np.savez(results, **{f"y{i}": v for i, v in enumerate(y)})
-            print("ok\t" + "\t".join(f"{s:.9f}" for s in samples(ready[1], float(budget))), flush=True)
+            print("ok\t" + "\t".join(f"{t:.9f}:{c:.9f}" for t, c in samples(ready[1], float(budget))), flush=True)
         except Exception as e:  # a peer that cannot is a line in the table
             ready = None
             print("error\t" + repr(e).replace("\n", " ").replace("\t", " ")[:200], flush=True)
 
 
 def samples(run, budget):
-    """Times of one call; as many calls to a sample as take two milliseconds."""
+    """Wall and CPU times of one call; as many calls to a sample as take two milliseconds."""
     times, calls, end = [], 1, time.perf_counter() + budget
     while time.perf_counter() < end or len(times) < 3:
-        start = time.perf_counter()
+        start, cpu = time.perf_counter(), time.process_time()
         for _ in range(calls):
             run()
-        t = time.perf_counter() - start
+        t, c = time.perf_counter() - start, time.process_time() - cpu
         if t < 0.002 and calls < 10**6:
             calls = max(calls + 1, int(calls * min(10, 0.0022 / max(t, 1e-9))))
             times = []
             continue
-        times.append(t / calls)
+        times.append((t / calls, c / calls))
     return times
 
 
@@ -95,7 +97,7 @@ class Process:
         answer = self.p.stdout.readline().rstrip("\n").split("\t")
         if answer[0] != "ok":
             raise RuntimeError(answer[1] if len(answer) > 1 else "the process ended")
-        return [float(s) for s in answer[1:]]
+        return [tuple(map(float, s.split(":"))) for s in answer[1:]]
 
     def stop(self):
         self.p.stdin.close()
@@ -112,7 +114,8 @@ def difference(mine, theirs):
             return float("inf")
         if a.size:
             scale = np.max(np.abs(b)) or 1.0
-            d = np.max(np.abs(a.astype(np.float64) - b.astype(np.float64))) / scale
+            wide = np.complex128 if np.iscomplexobj(a) or np.iscomplexobj(b) else np.float64
+            d = np.max(np.abs(a.astype(wide) - b.astype(wide))) / scale
             worst = max(worst, float(d) if np.isfinite(d) else float("inf"))
     return worst
 
@@ -134,12 +137,7 @@ def micros(s):
 def compare(args):
     binary = Path(args.bin) if args.bin else bench_binary()
     chosen = [w for w in ALL if re.search(args.only, w.name)]
-    lines = []
-
-    def say(line):
-        print(line, flush=True)
-        lines.append(line)
-
+    out = []
     for threads in args.threads:
         peers = [Process("cotangent", [str(binary), "--serve"], threads)]
         for name in args.peers:
@@ -148,61 +146,97 @@ def compare(args):
                 peers.append(p)
             else:
                 print(f"left out: {name} does not start here")
-        say(f"\n### {threads} thread{'s' * (threads > 1)}: {', '.join(p.version for p in peers)}\n")
-        say("| workload | cotangent | " + " | ".join(p.name for p in peers[1:]) + " | ratio to the best | difference |")
-        say("|---|---|" + "---|" * (len(peers) + 1))
-        ratios = []
+        rows = []
         for w in chosen:
-            ours, cells, best, apart = one(w, peers, args)
-            ratio = ours / best if ours and best else None
-            if ratio:
-                ratios.append(ratio)
-            first = micros(ours) if ours else cells[0]
-            row = [w.name, first, *cells[1:], f"{ratio:.2f}" if ratio else "", f"{apart:.0e}" if apart is not None else ""]
-            say("| " + " | ".join(row) + " |")
-        if ratios:
-            ahead = sum(r <= 1 for r in ratios)
-            say(f"\nAt or ahead of the best peer in {ahead} of {len(ratios)}; geometric mean of the ratios {statistics.geometric_mean(ratios):.2f}.")
+            rows.append(one(w, peers, args))
+            print(" ".join(str(c) for c in rows[-1].cells()), flush=True)
         for p in peers:
             p.stop()
+        out += table(threads, peers, rows)
+    print("\n".join(out))
     if args.table:
         cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), platform.processor())
-        head = f"Run on {datetime.date.today()}, {cpu}, {os.cpu_count()} cores; `{' '.join(['compare.py', *sys.argv[1:]])}`. Medians."
-        Path(args.table).write_text("\n".join([head, *lines]) + "\n")
+        head = f"Run on {datetime.date.today()}, {cpu}, {os.cpu_count()} cores; `{' '.join(['compare.py', *sys.argv[1:]])}`."
+        Path(args.table).write_text("\n".join([head, *out]) + "\n")
+
+
+def table(threads, peers, rows):
+    """The rows of one number of threads in Markdown: those above 1 by CPU time first, the worst at the top."""
+    names = [p.name for p in peers]
+    out = ["", f"### {threads} thread{'s' * (threads > 1)}: {', '.join(p.version for p in peers)}", ""]
+    for column, of in (("CPU", lambda r: r.cpu_ratio), ("wall", lambda r: r.wall_ratio)):
+        ratios = [of(r) for r in rows if of(r)]
+        if ratios:
+            mean, ahead = statistics.geometric_mean(ratios), sum(r <= 1 for r in ratios)
+            out.append(f"By {column} time at or ahead of the best peer in {ahead} of {len(ratios)}; geometric mean of the ratios {mean:.2f}.")
+    out += ["", "| workload | " + " | ".join(names) + " | by CPU time | by wall time | difference |", "|---|" + "---|" * (len(names) + 3)]
+    behind = sorted((r for r in rows if (r.cpu_ratio or 0) > 1), key=lambda r: -r.cpu_ratio)
+    rest = [r for r in rows if r not in behind]
+    return out + ["| " + " | ".join(r.cells()) + " |" for r in behind + rest]
+
+
+@dataclass
+class Row:
+    """A workload: wall times of each library, and ratios of ours to the best of the others."""
+
+    name: str
+    wall: dict
+    errors: dict
+    wall_ratio: float
+    cpu_ratio: float
+    apart: float
+    names: list
+
+    def cells(self):
+        def time(n):
+            return micros(self.wall[n]) if n in self.wall else self.errors.get(n, "")[:40]
+
+        numbers = [f"{r:.2f}" if r else "" for r in (self.cpu_ratio, self.wall_ratio)]
+        return [self.name, *map(time, self.names), *numbers, f"{self.apart:.0e}" if self.apart is not None else ""]
+
+
+def quartile(times):
+    return sorted(times)[len(times) // 4]
 
 
 def one(w, peers, args):
-    """Times of one workload: ours, the cells of the table, the best of the others, and how far results are apart."""
+    """Runs one workload. Of each round a library's lower quartile counts; a ratio is the median of the rounds' ratios: only
+    times of one turn belong together on a machine that does other work."""
     rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as d:
         np.savez(f"{d}/in.npz", **{f"x{i}": make(rng, *x) for i, x in enumerate(w.inputs)})
-        times, errors = {p.name: [] for p in peers}, {}
+        rounds, errors = {p.name: [] for p in peers}, {}
         for _ in range(args.rounds):
             for p in peers:
                 if p.name in errors or (p.name != "cotangent" and p.name not in w.peers):
                     continue
                 try:
-                    times[p.name] += p.ask(w.name, f"{d}/in.npz", f"{d}/{p.name}.npz", args.budget)
+                    rounds[p.name].append(p.ask(w.name, f"{d}/in.npz", f"{d}/{p.name}.npz", args.budget))
                 except RuntimeError as e:
                     errors[p.name] = str(e)
-        if "cotangent" in errors:
-            print(f"{w.name}: {errors['cotangent']}", file=sys.stderr)
         results = {}
         for p in peers:
-            if times[p.name]:
+            if rounds[p.name] and p.name not in errors:
                 data = np.load(f"{d}/{p.name}.npz")
                 results[p.name] = [data[f"y{i}"] for i in range(len(data.files))]
-        median = {n: statistics.median(t) for n, t in times.items() if t}
-        ours = median.pop("cotangent", None)
-        apart = None
-        if ours and median:
-            reference = min(median, key=lambda n: n != "jax")
-            apart = difference(results["cotangent"], results[reference])
-            if apart > (1e-2 if "float32" in {d for d, _, _ in w.inputs} else 1e-6):
-                errors["cotangent"], ours = "differs", None
-        cells = [micros(median[p.name]) if p.name in median else ("fails" if p.name in errors else "") for p in peers]
-        cells[0] = errors.get("cotangent", "")[:40]
-        return ours, cells, min(median.values(), default=None), apart
+    ours, others = results.pop("cotangent", None), list(results)
+    apart = None
+    if ours is not None and others:
+        apart = difference(ours, results["jax" if "jax" in others else others[0]])
+        if apart > (w.tol or (1e-2 if "float32" in {d for d, _, _ in w.inputs} else 1e-6)):
+            errors["cotangent"] = "differs"
+
+    def ratio(times):
+        if ours is None or not others or "cotangent" in errors:
+            return None
+        best = min(others, key=lambda n: statistics.median(times[n]))
+        return statistics.median(a / b for a, b in zip(times["cotangent"], times[best]))
+
+    wall, cpu = ({n: [quartile([t[k] for t in r]) for r in rs] for n, rs in rounds.items() if rs} for k in (0, 1))
+    for n, e in errors.items():
+        print(f"{w.name}: {n}: {e}", file=sys.stderr)
+    shown = {n: statistics.median(t) for n, t in wall.items() if n not in errors}
+    return Row(w.name, shown, errors, ratio(wall), ratio(cpu), apart, [p.name for p in peers])
 
 
 def main():
@@ -212,8 +246,8 @@ def main():
     a.add_argument("--threads", type=lambda s: [int(t) for t in s.split(",")], default=[1])
     a.add_argument("--only", default="")
     a.add_argument("--peers", type=lambda s: s.split(","), default=list(LIBRARIES))
-    a.add_argument("--budget", type=float, default=0.2)
-    a.add_argument("--rounds", type=int, default=3)
+    a.add_argument("--budget", type=float, default=0.1)
+    a.add_argument("--rounds", type=int, default=4)
     a.add_argument("--bin")
     a.add_argument("--table")
     args = a.parse_args()

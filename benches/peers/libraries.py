@@ -4,6 +4,8 @@ import os
 
 
 class Jax:
+    name = "jax"
+
     def __init__(self, threads):
         import jax
 
@@ -26,6 +28,9 @@ class Jax:
 
     def swap(self, x):
         return self.jnp.swapaxes(x, -1, -2)
+
+    def weighted_sum(self, y, w):
+        return self.jnp.sum(self.jnp.real(y) * w)
 
     def constant(self, x):
         return self.jnp.array(x, self.jnp.float32)
@@ -96,13 +101,15 @@ class Jax:
         """The program as StableHLO, not derived."""
         n = len(w.inputs) - (len(w.wrt) if w.derived == "hvp" else 0)
         types = [self.jax.ShapeDtypeStruct(s, d) for d, s, _ in w.inputs[:n]]
-        return self.jax.jit(lambda *x: w.f(self, *x)).lower(*types).as_text()
+        return self.jax.jit(lambda *x: w.f(self, *x), keep_unused=w.all_inputs).lower(*types).as_text()
 
     def numpy(self, y):
         return self.jax.tree.leaves(y)
 
 
 class Torch:
+    name = "torch"
+
     def __init__(self, threads):
         import torch
         import torch.nn.functional as F
@@ -126,6 +133,9 @@ class Torch:
     def mean(self, x, axis=None):
         return x.mean() if axis is None else x.mean(axis, keepdim=True)
 
+    def weighted_sum(self, y, w):
+        return ((y.real if y.is_complex() else y) * w).sum()
+
     def causal(self, n):
         return self.torch.triu(self.torch.full((n, n), float("-inf")), 1)
 
@@ -139,7 +149,7 @@ class Torch:
 
     def prepare(self, w, inputs):
         torch = self.torch
-        x = [torch.from_numpy(v.copy()) if v.shape else torch.tensor(v) for v in inputs]
+        x = [torch.from_numpy(v.copy()) if v.shape else torch.tensor(v.item(), dtype=getattr(torch, str(v.dtype))) for v in inputs]
         if w.derived == "value":
 
             def value():
@@ -164,10 +174,12 @@ class Torch:
         return lambda: torch.autograd.grad(w.f(self, *x), at)
 
     def numpy(self, y):
-        return [v.detach().numpy() for v in (y if isinstance(y, (tuple, list)) else [y])]
+        return [v.detach().resolve_conj().numpy() for v in (y if isinstance(y, (tuple, list)) else [y])]
 
 
 class NumPy:
+    name = "numpy"
+
     def __init__(self, threads):
         import numpy as np
 

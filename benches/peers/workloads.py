@@ -23,20 +23,39 @@ class Workload:
     inputs: list  # (dtype, shape, recipe)
     f: object
     peers: tuple = ("jax", "torch")
+    tol: float = None  # how far results may be apart, relative to the largest number
+    all_inputs: bool = False  # JAX keeps inputs that nothing reads, and equations
+    primal: object = None  # the function without the weights of its gradient
+    weighted: bool = False  # whether weights are the first input
 
 
 def make(rng, dtype, shape, recipe):
     kind, _, number = recipe.partition(":")
-    if kind == "normal":
-        x = rng.standard_normal(shape) * float(number or 1)
+    n = float(number or 1)
+    if dtype.startswith("complex"):
+        x = (rng.standard_normal(shape) + 1j * rng.standard_normal(shape)) * n
+    elif kind == "normal":
+        x = rng.standard_normal(shape) * n
     elif kind == "uniform":
         x = rng.random(shape)
+    elif kind == "above":  # numbers from 0.5 on
+        x = 0.5 + rng.random(shape) * n
+    elif kind == "inside":  # in (-1, 1)
+        x = (rng.random(shape) * 2 - 1) * 0.95
+    elif kind == "sorted":
+        x = np.sort(rng.random(shape))
+    elif kind == "bits":
+        x = rng.integers(0, 2**32, shape, dtype=np.uint64)
+    elif kind == "permutation":  # different numbers below n
+        x = rng.permutation(int(n))[: int(np.prod(shape))].reshape(shape)
+    elif kind == "regular":  # well conditioned matrices
+        x = rng.standard_normal(shape) * 0.3 + 2 * np.eye(shape[-1])
     elif kind == "grid":
         x = np.linspace(-2, 2, int(np.prod(shape))).reshape(shape)
     elif kind == "value":
-        x = np.full(shape, float(number))
+        x = np.full(shape, n)
     elif kind == "labels":
-        x = rng.integers(0, int(number), shape)
+        x = rng.integers(0, int(n), shape)
     elif kind == "positive":  # symmetric positive definite
         a = rng.standard_normal(shape)
         x = a @ np.swapaxes(a, -1, -2) / shape[-1] + np.eye(shape[-1])
@@ -333,3 +352,42 @@ shallow = [f32(256, 784, by=0.05), f32(784, 512, by=0.05), f32(512, by=0.05), f3
 add("b_compile_mlp", "first_gradient", range(1, 5), shallow, small_perceptron)
 add("b_compile_gpt", "first_gradient", range(1, 13), GPT, gpt_block)
 add("b_compile_chain200", "first_gradient", [0], [("float32", (10,), "value:0.5")], lambda nn, x: nn.sum(chain(nn, x, 200)))
+
+
+# p. Programs that the runtime was not written for.
+def chosen(p):
+    return lambda nn, *x: getattr(p, nn.name)(*x)
+
+
+def weighted_sum(p):
+    return lambda nn, w, *x: nn.weighted_sum(getattr(p, nn.name)(*x), w)
+
+
+def add_programs():
+    """`NAME.v`, `NAME.g`: the weights of a gradient are its first input, unless the value is one number."""
+    import jax
+    import programs
+
+    jax.config.update("jax_enable_x64", True)
+    programs.define()
+    for p in programs.PROGRAMS:
+        peers = ("jax", "torch") if p.torch else ("jax",)
+        if p.value:
+            add(p.name + ".v", "value", (), p.inputs, chosen(p), peers)
+        if p.wrt:
+            y = jax.eval_shape(p.jax, *[jax.ShapeDtypeStruct(s, d) for d, s, _ in p.inputs])
+            if y.shape == () and y.dtype.kind == "f":
+                add(p.name + ".g", "grad", p.wrt, p.inputs, chosen(p), peers)
+            else:
+                w = (str(jax.numpy.finfo(y.dtype).dtype), y.shape, "normal")
+                add(p.name + ".g", "grad", [i + 1 for i in p.wrt], [w, *p.inputs], weighted_sum(p), peers)
+        for w in ALL[-2:]:
+            if w.name[:-2] == p.name:
+                w.tol, w.all_inputs, w.primal = p.tol, True, chosen(p)
+                w.weighted = len(w.inputs) > len(p.inputs)
+
+
+try:
+    add_programs()
+except ImportError as e:
+    print(f"the programs `NAME.v` and `NAME.g` are left out: {e}")

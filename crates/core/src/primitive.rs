@@ -256,8 +256,9 @@ pub trait Primitive: Debug + Send + Sync + 'static {
         false
     }
 
-    /// What each result is when operands are this, for operations with bodies of which some results are linear in operands
-    /// that others do not depend on; `None` if they are neither, or that is not known.
+    /// The class of each result for operands of these classes, for operations with bodies of which
+    /// some results are linear in operands that others do not depend on; `None` if a result has no
+    /// class, or that is not known.
     fn classes(&self, x: &[Class]) -> Option<Vec<Class>> {
         let _ = x;
         None

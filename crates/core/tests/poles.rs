@@ -194,7 +194,8 @@ fn derivatives_far_out() {
     }
 }
 
-/// Complex functions whose derivative is a small number where its formula cancels or overflows: `f'(z)`.
+/// Complex functions whose derivative is a small number where its formula cancels or overflows:
+/// `f'(z)`.
 #[test]
 fn complex_derivatives_far_out() {
     type Row = (fn(&dyn Emit, Val) -> Val, [f64; 2], [f64; 2]);

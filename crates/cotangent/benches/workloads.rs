@@ -4,12 +4,14 @@
 //! (`benches/peers/compare.py --write`), not derived; before each stands its name, what is derived, with respect to what,
 //! and the kind of each input. `cargo bench -p cotangent --bench workloads [part of a name]` prints medians. With
 //! `--serve` it answers lines of `name, inputs, results, budget`, which is how `benches/peers/compare.py` runs it beside
-//! the others. Inputs are made outside of the timed part, results are made inside and dropped.
+//! the others. Inputs are made outside of the timed part, results are made inside and dropped. `--once NAME CALLS [INPUTS]`
+//! runs one program so often, for callgrind and perf; `WORKLOADS` names another file of programs. `--limits` prints, for
+//! the step of each program that takes the most time, its shares of the machine's arithmetic and bandwidth, measured first.
 
 use cotangent::ad::{AdContext, grad, hessian, hvp};
-use cotangent::cpu::View as Tensor;
+use cotangent::cpu::{Machine, View as Tensor};
 use cotangent::rewrite::simplify;
-use cotangent::{Array, Code, DType, Error, Function, Program, Result, Type, Val, npz};
+use cotangent::{Array, C64, Code, DType, Error, Function, Program, Result, Type, Val, npz};
 use std::hint::black_box;
 use std::io::{BufRead, Write};
 use std::sync::Arc;
@@ -25,8 +27,9 @@ struct Workload {
 }
 
 fn workloads() -> Vec<Workload> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/workloads.mlir");
-    let text = std::fs::read_to_string(path).expect("benches/workloads.mlir is in the repository");
+    let ours = || concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/workloads.mlir").to_owned();
+    let path = std::env::var("WORKLOADS").unwrap_or_else(|_| ours());
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
     let programs = text.split("// workload ").skip(1).map(|part| {
         let (head, text) = part.split_once('\n').expect("a program follows its name");
         let mut words = head.split(' ').map(str::to_owned);
@@ -66,6 +69,26 @@ impl Workload {
         Ok(Box::new(move || program.run_tensors(inputs.iter().cloned())))
     }
 
+    /// The step that takes the most time: its operations, and what it uses of the machine.
+    fn limits(&self, machine: &Machine) -> Result<String> {
+        let f = Arc::new(self.derive(&self.primal()?)?);
+        let inputs: Vec<Tensor> = self.inputs()?.iter().map(Tensor::from).collect();
+        let profile = cotangent::compile(&f)?.profile(&inputs, 9)?;
+        let Some(step) = profile.steps.iter().max_by_key(|s| s.time) else { return Ok(String::new()) };
+        let mut names: Vec<&str> = step.step.equations.iter().map(|&e| f.eqns()[e].op.name()).collect();
+        names.dedup();
+        names.truncate(4);
+        let (arithmetic, bandwidth) = machine.share(step);
+        Ok(format!(
+            "{:9.1} us of {:9.1}   arithmetic {:4.0} %   bandwidth {:4.0} %   {}",
+            step.time.as_secs_f64() * 1e6,
+            profile.total.as_secs_f64() * 1e6,
+            arithmetic * 100.0,
+            bandwidth * 100.0,
+            names.join(" ")
+        ))
+    }
+
     /// Inputs of the kinds that the workload names.
     fn inputs(&self) -> Result<Vec<Array>> {
         let f = self.primal()?;
@@ -92,18 +115,36 @@ fn input(t: &Type, recipe: &str, state: &mut u64) -> Result<Array> {
     let n: usize = shape.iter().product();
     let (kind, number) = recipe.split_once(':').unwrap_or((recipe, ""));
     let number: f64 = number.parse().unwrap_or(1.0);
+    let last = shape.last().copied().unwrap_or(1);
     let x: Vec<f64> = match kind {
         "value" => vec![number; n],
         "grid" => (0..n).map(|i| 4.0 * i as f64 / n as f64 - 2.0).collect(),
+        "sorted" => (0..n).map(|i| (i as f64 + uniform(state)) / n as f64).collect(),
         "uniform" => (0..n).map(|_| uniform(state)).collect(),
+        "above" => (0..n).map(|_| 0.5 + uniform(state) * number).collect(),
+        "inside" => (0..n).map(|_| (uniform(state) * 2.0 - 1.0) * 0.95).collect(),
         "labels" => (0..n).map(|_| (uniform(state) * number).floor()).collect(),
+        "bits" => (0..n).map(|_| (uniform(state) * 4294967296.0).floor()).collect(),
+        // A step that has no factor in common with the count visits each number once.
+        "permutation" => (0..n).map(|i| ((i * 7919) % number as usize) as f64).collect(),
+        "regular" => {
+            let diagonal = |i: usize| if (i / last) % last == i % last { 2.0 } else { 0.0 };
+            (0..n).map(|i| diagonal(i) + 0.3 * normal(state)).collect()
+        }
         "positive" => positive(&shape, state),
         _ => (0..n).map(|_| normal(state) * number).collect(),
     };
     match t.dtype {
-        DType::F32 => Array::from_vec(shape, x.into_iter().map(|x| x as f32).collect()),
+        DType::C64 => {
+            let parts = x.into_iter().map(|x| C64::new(x as f32, (normal(state) * number) as f32));
+            Array::from_vec(shape, parts.collect())
+        }
+        DType::I8 => Array::from_vec(shape, x.into_iter().map(|x| x as i8).collect()),
         DType::I32 => Array::from_vec(shape, x.into_iter().map(|x| x as i32).collect()),
-        _ => Array::from_vec(shape, x),
+        DType::U32 => Array::from_vec(shape, x.into_iter().map(|x| x as u32).collect()),
+        DType::F32 => Array::from_vec(shape, x.into_iter().map(|x| x as f32).collect()),
+        DType::F64 => Array::from_vec(shape, x),
+        other => Err(Error::new(Code::Input, format!("no recipe makes inputs of {other}"))),
     }
 }
 
@@ -124,23 +165,40 @@ fn positive(shape: &[usize], state: &mut u64) -> Vec<f64> {
     out
 }
 
-/// Times of one call, in seconds; as many calls to a sample as take two milliseconds.
-fn samples(run: &dyn Fn() -> Result<Vec<Tensor>>, budget: Duration) -> Result<Vec<f64>> {
+/// CPU time of this process in seconds, all threads together.
+fn cpu() -> f64 {
+    let t = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    t.tv_sec as f64 + t.tv_nsec as f64 * 1e-9
+}
+
+/// Wall and CPU times of one call, in seconds; as many calls to a sample as take two milliseconds.
+fn samples(run: &dyn Fn() -> Result<Vec<Tensor>>, budget: Duration) -> Result<Vec<[f64; 2]>> {
     let (mut times, mut calls, start) = (Vec::new(), 1usize, Instant::now());
     while start.elapsed() < budget || times.len() < 3 {
-        let t = Instant::now();
+        let (t, c) = (Instant::now(), cpu());
         for _ in 0..calls {
             black_box(run()?);
         }
-        let t = t.elapsed().as_secs_f64();
+        let (t, c) = (t.elapsed().as_secs_f64(), cpu() - c);
         if t < 0.002 && calls < 1_000_000 {
             calls = (calls + 1).max((calls as f64 * (0.0022 / t.max(1e-9)).min(10.0)) as usize);
             times.clear();
             continue;
         }
-        times.push(t / calls as f64);
+        times.push([t / calls as f64, c / calls as f64]);
     }
     Ok(times)
+}
+
+fn find<'w>(all: &'w [Workload], name: &str) -> Result<&'w Workload> {
+    all.iter().find(|w| w.name == name).ok_or_else(|| Error::new(Code::Input, format!("no workload {name}")))
+}
+
+/// The arrays `x0`, `x1`, .. `x10` of a file, by number.
+fn read(path: &str) -> Result<Vec<Array>> {
+    let mut arrays = npz::read(path)?;
+    arrays.sort_by_key(|(name, _)| name[1..].parse::<usize>().unwrap_or_default());
+    Ok(arrays.into_iter().map(|(_, a)| a).collect())
 }
 
 /// Answers what `compare.py` asks, until its input ends.
@@ -155,19 +213,12 @@ fn serve(all: &[Workload]) -> std::io::Result<()> {
         let mut word = || words.next().unwrap_or_default();
         let (name, inputs, results, budget) = (word(), word(), word(), word());
         let budget = Duration::from_secs_f64(budget.parse().unwrap_or(0.2));
-        let mut answer = || -> Result<Vec<f64>> {
-            let w = all
-                .iter()
-                .find(|w| w.name == name)
-                .ok_or_else(|| Error::new(Code::Input, format!("no workload {name}")))?;
+        let mut answer = || -> Result<Vec<[f64; 2]>> {
+            let w = find(all, name)?;
             let run = match ready.take() {
                 Some((at, run)) if at == name => run,
                 _ => {
-                    let mut arrays = npz::read(inputs)?;
-                    // x0, x1, ... x10: by number.
-                    arrays.sort_by_key(|(name, _)| name[1..].parse::<usize>().unwrap_or_default());
-                    let inputs: Vec<Array> = arrays.into_iter().map(|(_, a)| a).collect();
-                    let run = w.ready(&inputs)?;
+                    let run = w.ready(&read(inputs)?)?;
                     let y = run()?.into_iter().enumerate();
                     let y: Result<Vec<_>> = y.map(|(i, t)| Ok((format!("y{i}"), t.into_array()?))).collect();
                     npz::write(results, &y?)?;
@@ -180,7 +231,7 @@ fn serve(all: &[Workload]) -> std::io::Result<()> {
         };
         match answer() {
             Ok(times) => {
-                let times: Vec<String> = times.iter().map(|t| format!("{t:.9}")).collect();
+                let times: Vec<String> = times.iter().map(|[t, c]| format!("{t:.9}:{c:.9}")).collect();
                 writeln!(out, "ok\t{}", times.join("\t"))?;
             }
             Err(e) => writeln!(out, "error\t{}", e.to_string().replace(['\n', '\t'], " "))?,
@@ -196,18 +247,29 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     if args.iter().any(|a| a == "--serve") {
         return Ok(serve(&all)?);
     }
+    if let Some(at) = args.iter().position(|a| a == "--once") {
+        let (name, calls) = (&args[at + 1], args[at + 2].parse::<usize>()?);
+        let w = find(&all, name)?;
+        let inputs = args.get(at + 3).filter(|a| !a.starts_with("--")).map_or_else(|| w.inputs(), |path| read(path))?;
+        let run = w.ready(&inputs)?;
+        for _ in 0..calls {
+            black_box(run()?);
+        }
+        return Ok(());
+    }
+    let machine = args.iter().any(|a| a == "--limits").then(Machine::measure);
     let part = args.iter().find(|a| !a.starts_with("--")).map_or("", String::as_str);
     for w in all.iter().filter(|w| w.name.contains(part)) {
+        if let Some(machine) = &machine {
+            println!("{:32} {}", w.name, w.limits(machine).unwrap_or_else(|e| e.to_string()));
+            continue;
+        }
         let timed = w.inputs().and_then(|x| samples(&*w.ready(&x)?, Duration::from_millis(400)));
         match timed {
             Ok(mut times) => {
-                times.sort_unstable_by(f64::total_cmp);
-                println!(
-                    "{:32} median {:12.2} us   least {:12.2} us",
-                    w.name,
-                    times[times.len() / 2] * 1e6,
-                    times[0] * 1e6
-                );
+                times.sort_unstable_by(|a, b| a[0].total_cmp(&b[0]));
+                let [median, least] = [times[times.len() / 2], times[0]].map(|t| t[0] * 1e6);
+                println!("{:32} median {median:12.2} us   least {least:12.2} us", w.name);
             }
             Err(e) => println!("{:32} {e}", w.name),
         }

@@ -1,9 +1,10 @@
 //! Files, written whole or not at all: every writer of the library and of the command line ends here.
 //!
-//! A regular file is written beside itself and renamed over the old one when all of it is on the disk, so a full disk or a
-//! process that is killed leaves the old file. Where the system has files without a name, the new one gets its name when it
-//! is whole, so a process that is killed leaves nothing beside it either. A symbolic link is followed, the mode is kept.
-//! What is no regular file (a device, a pipe, `/dev/stdout`) is written in place.
+//! A regular file is written beside itself and renamed over the old one when all of it is on the
+//! disk, so a full disk or a process that is killed leaves the old file. Where the system has files
+//! without a name, the new one gets its name when it is whole, so a process that is killed leaves
+//! nothing beside it either. A symbolic link is followed, the mode is kept. Other files (a device,
+//! a pipe, `/dev/stdout`) are written in place.
 
 use cotangent_core::{Code, Error, Result};
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -109,7 +110,7 @@ fn replace(
     Ok(())
 }
 
-/// What `make` does with a name in the folder that nothing has.
+/// The result of `make` for a name that no file in the folder has.
 fn beside<T>(folder: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, PathBuf)> {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     loop {
@@ -123,7 +124,8 @@ fn beside<T>(folder: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result
     }
 }
 
-/// Files that have no name until they are whole: what a killed process was writing disappears with it.
+/// Files that have no name until they are whole: what a killed process was writing disappears with
+/// it.
 #[cfg(target_os = "linux")]
 mod unnamed {
     use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, openat};

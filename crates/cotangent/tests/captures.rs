@@ -267,7 +267,8 @@ const OUTER: &[(&str, Outer)] = &[
     ("grad", |g, a, x| grad(|x: T| g(a.clone(), x))(x)),
 ];
 
-/// Each higher-order function inside each other one: first and second derivatives in every mode by what both capture.
+/// Each higher-order function inside each other one: first and second derivatives in every mode by
+/// what both capture.
 #[test]
 fn nested_captures_are_differentiated() {
     let mut compared = 0;

@@ -1,6 +1,6 @@
-//! Second derivatives at kinks: of smooth functions that are written with `abs`, `max` and `min`, at every tie, with either
-//! order of operands, forward over reverse and every other way, eagerly as traced. And what is no second derivative stays
-//! the mean of both sides.
+//! Second derivatives at kinks: of smooth functions that are written with `abs`, `max` and `min`,
+//! at every tie, with either order of operands, forward over reverse and every other way, eagerly
+//! as traced. And what is no second derivative stays the mean of both sides.
 
 use cotangent::ad::{AdContext, BackwardOptions, EagerRuntime, EagerTensor};
 use cotangent::{Dim, Emit, Tensor, TracedTensor, Val, Write};
@@ -142,7 +142,8 @@ fn number(t: &TracedTensor) -> f64 {
     t.to_tensor().unwrap().item().unwrap()
 }
 
-/// The gradient, and the second derivatives along `d`: reverse and forward of the gradient, then of the tangent.
+/// The gradient, and the second derivatives along `d`: reverse and forward of the gradient, then of
+/// the tangent.
 fn traced(f: &dyn Fn(&dyn Emit, &[Val]) -> Val, at: [f64; 2], d: [f64; 2]) -> Vec<f64> {
     let [a, b, da, db] = [at[0], at[1], d[0], d[1]].map(TracedTensor::scalar);
     let ad = AdContext::default();
@@ -195,8 +196,8 @@ fn second_derivatives_at_ties() {
     assert!(compared > 600, "{compared}");
 }
 
-/// A kink that meets no mean keeps the mean of first derivatives, also beside a penalty on a gradient; and such a penalty
-/// is differentiated on one side.
+/// A kink that meets no mean keeps the mean of first derivatives, also beside a penalty on a
+/// gradient; and such a penalty is differentiated on one side.
 #[test]
 fn kinks_beside_a_penalty_on_a_gradient() {
     let at = [0.0, 0.0];

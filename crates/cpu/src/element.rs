@@ -241,6 +241,15 @@ macro_rules! for_compute {
     };
 }
 
+/// Runs a block for a type with products of its own: all but booleans and floats of 16 bits.
+macro_rules! for_number {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        crate::element::pick!($dtype, $T => $body;
+            I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
+            F32 f32, F64 f64, C64 cotangent_core::C64, C128 cotangent_core::C128)
+    };
+}
+
 /// Runs a block for a type with an order that arithmetic is compiled for.
 macro_rules! for_compute_ordered {
     ($dtype:expr, $T:ident => $body:expr) => {
@@ -287,5 +296,6 @@ macro_rules! pick {
 }
 
 pub(crate) use {
-    for_any, for_compute, for_compute_ordered, for_int, for_pair, for_parts, for_real, for_size, for_whole, pick,
+    for_any, for_compute, for_compute_ordered, for_int, for_number, for_pair, for_parts, for_real, for_size, for_whole,
+    pick,
 };

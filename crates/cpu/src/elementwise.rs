@@ -17,8 +17,9 @@ use cotangent_kernels::tile::integers;
 use cotangent_kernels::tile::kernels::{self, Arithmetic};
 use cotangent_kernels::tile::rounding::{self, Reduce, Round};
 use cotangent_kernels::tile::{Body, Builder, Float, Kernel, Value};
-use cotangent_kernels::vector::{complex as complex_vector, functions as vector};
+use cotangent_kernels::vector::{complex as complex_vector, functions as vector, special as vector_special};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// A value of a body and its element type.
 pub(crate) type Typed = (Value, DType);
@@ -115,7 +116,8 @@ impl Lowering {
             DType::F32 => <f32 as Float>::binary(f, self.level),
             _ => <f64 as Float>::binary(f, self.level),
         };
-        let cost = if matches!(f, vector::Binary::Pow | vector::Binary::Atan2) { 200 } else { 10 };
+        let cost =
+            if matches!(f, vector::Binary::Pow | vector::Binary::Atan2 | vector::Binary::Xlogy) { 200 } else { 10 };
         self.push((kernel, 0), dtype, &[x, y], cost * dtype.size() as u64)
     }
 
@@ -126,6 +128,16 @@ impl Lowering {
         }
         let x = self.widened(x);
         convert::path(x.1, to).into_iter().fold((x.0, to), |(v, _), (kernel, to)| self.step(kernel, to, &[v]))
+    }
+
+    /// A function with loops, differentiated as often in its parameters.
+    fn special(&mut self, f: vector_special::Special, orders: (u32, u32), x: &[Typed]) -> Typed {
+        let dtype = x[0].1;
+        let wide: SmallVec<[Typed; 3]> = x.iter().map(|&x| self.widened(x)).collect();
+        let operands: SmallVec<[Value; 3]> = wide.iter().map(|x| x.0).collect();
+        let step = f.kernel(self.level, wide[0].1 == DType::F32, orders);
+        let y = self.push(step, wide[0].1, &operands, 3_000);
+        self.narrowed(y, dtype)
     }
 
     /// A float in a type that has vectors: f16 and bf16 as f32.
@@ -157,6 +169,7 @@ impl Lowering {
 
     /// The instructions of an elementwise operation.
     pub(crate) fn emit(&mut self, op: &Op, x: &[Typed]) -> Typed {
+        use vector_special::Special as F;
         match op {
             Op::Unary(f) => self.unary(*f, x[0]),
             Op::Binary(f) => self.binary(*f, x[0], x[1]),
@@ -169,27 +182,19 @@ impl Lowering {
             },
             Op::Convert(c) => self.convert(x[0], c.to),
             Op::IntegerPow(p) => self.integer_pow(p.n, x[0]),
-            Op::Polygamma(p) => {
-                let row = for_real!(x[0].1, T => rows::polygamma::<T>(p.order.into()));
-                self.row(row, x[0].1, &[x[0].0])
-            }
-            Op::BesselIe(b) => {
-                let row = for_real!(x[0].1, T => rows::bessel_ie::<T>(b.order.into()));
-                self.row(row, x[0].1, &[x[0].0])
-            }
+            Op::Polygamma(p) if p.order == 0 => self.special(F::Digamma, (0, 0), x),
+            Op::Polygamma(p) => self.special(F::Polygamma, (p.order, 0), x),
+            Op::BesselIe(b) => self.special(F::BesselIe, (b.order, 0), x),
             Op::Special(s) => {
-                let row = for_real!(x[0].1, T => match s.f {
-                    SpecialFn::Igamma => rows::igamma::<T>(s.order.into()),
-                    SpecialFn::Igammac => rows::igammac::<T>(s.order.into()),
-                    SpecialFn::GammaDensity => rows::gamma_density::<T>(s.order.into()),
-                    SpecialFn::Zeta => rows::zeta::<T>(s.order.into()),
-                });
-                self.row(row, x[0].1, &[x[0].0, x[1].0])
+                let f = match s.f {
+                    SpecialFn::Igamma => F::Igamma,
+                    SpecialFn::Igammac => F::Igammac,
+                    SpecialFn::GammaDensity => F::GammaDensity,
+                    SpecialFn::Zeta => F::Zeta,
+                };
+                self.special(f, (s.order, 0), x)
             }
-            Op::Betainc(b) => {
-                let row = for_real!(x[0].1, T => rows::betainc::<T>(rows::packed(b.a, b.b)));
-                self.row(row, x[0].1, &[x[0].0, x[1].0, x[2].0])
-            }
+            Op::Betainc(b) => self.special(F::Betainc, (b.a, b.b), x),
             Op::ReducePrecision(p) => {
                 let (kernel, data) = (for_real!(x[0].1, T => T::reduce()), rounding::bits(p.exponent, p.mantissa));
                 self.push((kernel, data), x[0].1, &[x[0].0], 50 * x[0].1.size() as u64)
@@ -240,6 +245,8 @@ impl Lowering {
                 };
                 self.compare(Comparison::Lt, a, infinity)
             }
+            (Kind::Float, Unary::Lgamma) => self.special(vector_special::Special::Lgamma, (0, 0), &[x]),
+            (Kind::Float, Unary::Digamma) => self.special(vector_special::Special::Digamma, (0, 0), &[x]),
             (Kind::Float, _) => match vector_unary(op) {
                 Some(f) => {
                     let wide = self.widened(x);
@@ -515,6 +522,11 @@ fn vector_unary(op: Unary) -> Option<vector::Unary> {
         Unary::Logistic => F::Logistic,
         Unary::Erf => F::Erf,
         Unary::Erfc => F::Erfc,
+        Unary::Cbrt => F::Cbrt,
+        Unary::Asinh => F::Asinh,
+        Unary::Acosh => F::Acosh,
+        Unary::Atanh => F::Atanh,
+        Unary::ErfInv => F::ErfInv,
         Unary::OneMinusSquare => F::OneMinusSquare,
         Unary::SechSquare => F::SechSquare,
         Unary::RecipOnePlusSquare => F::RecipOnePlusSquare,
@@ -534,6 +546,8 @@ fn vector_binary(op: Binary) -> Option<vector::Binary> {
         Binary::Min => F::Min,
         Binary::Pow => F::Pow,
         Binary::Atan2 => F::Atan2,
+        Binary::Rem => F::Rem,
+        Binary::Xlogy => F::Xlogy,
         Binary::MulStrongZero => F::MulStrongZero,
         Binary::DivStrongZero => F::DivStrongZero,
         Binary::AddError => F::AddError,

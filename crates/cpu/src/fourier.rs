@@ -1,47 +1,85 @@
-//! Fourier transforms along an axis: the axis is moved to the end, and every line transformed.
+//! Fourier transforms along an axis, read where its operand is.
 
 use crate::kernel::{Kernel, kernel};
 use crate::tensor::{Extents, Tensor};
 use cotangent_core::ops::{Fft, FftKind};
-use cotangent_core::{C64, C128, DType};
-use cotangent_kernels::copy::copy_into;
-use cotangent_kernels::fourier::Transforms;
+use cotangent_core::{C64, C128, DType, Env, Result};
+use cotangent_kernels::View;
+use cotangent_kernels::fourier::{Fourier, is_long};
 
 /// A transform of an operand of this type.
 pub(crate) fn fft(op: &Fft, rank: usize, dtype: DType) -> Kernel {
     let op = op.clone();
-    let mut perm: Vec<usize> = (0..rank).filter(|&a| a != op.axis).collect();
-    perm.push(op.axis);
-    let mut back: Vec<usize> = (0..rank - 1).collect();
-    back.insert(op.axis, rank - 1);
     macro_rules! transforming {
-        ($real:ty, $complex:ty) => {{
-            let with = Transforms::<$real>::default();
-            kernel(move |env, [x]| {
-                let x = x.transpose(&perm);
-                let (mut shape, last) = (Extents::from_slice(x.shape()), rank - 1);
-                let y = match op.kind {
-                    FftKind::Forward | FftKind::Adjoint => Tensor::build::<$complex, _>(shape, |y| {
-                        copy_into(y, x.view());
-                        with.complex(y, x.shape()[last], op.kind == FftKind::Adjoint)
-                    })?,
+        ($real:ty, $complex:ty) => {
+            along(op, rank, |op, n, x| {
+                let ([outer, points, inner], strides) = lines(&x, op.axis);
+                let (extents, mut shape) = ([outer, points, inner], Extents::from_slice(x.shape()));
+                macro_rules! view {
+                    ($t:ty) => {{
+                        let all = x.view::<$t>();
+                        View::new(all.data(), all.offset(), &extents, &strides)
+                    }};
+                }
+                match op.kind {
+                    FftKind::Forward | FftKind::Adjoint => Tensor::filled::<$complex, _>(shape, |y| {
+                        <$real>::complex(y, view!($complex), op.kind == FftKind::Adjoint)
+                    }),
                     FftKind::Real => {
-                        let (n, x) = (shape[last], x.into_dense()?);
-                        shape[last] = n / 2 + 1;
-                        Tensor::build::<$complex, _>(shape, |y| with.real(y, x.view::<$real>().data(), n))?
+                        shape[op.axis] = points / 2 + 1;
+                        Tensor::filled::<$complex, _>(shape, |y| <$real>::real(y, view!($real)))
                     }
                     FftKind::RealAdjoint => {
-                        let (n, x) = (op.length.eval(env)?, x.into_dense()?);
-                        shape[last] = n;
-                        Tensor::build::<$real, _>(shape, |y| with.real_adjoint(y, x.view::<$complex>().data(), n))?
+                        shape[op.axis] = n;
+                        Tensor::filled::<$real, _>(shape, |y| <$real>::real_adjoint(y, view!($complex), n))
                     }
-                };
-                Ok(y.transpose(&back))
+                }
             })
-        }};
+        };
     }
     match dtype {
         DType::F32 | DType::C64 => transforming!(f32, C64),
         _ => transforming!(f64, C128),
     }
+}
+
+/// A kernel that calls `f` with the length of the lines and an operand whose axes before the lines are evenly spaced, and
+/// those after them too. Long lines are moved to the last axis, and back.
+fn along(op: Fft, rank: usize, f: impl Fn(&Fft, usize, Tensor) -> Result<Tensor> + Send + Sync + 'static) -> Kernel {
+    let last = Fft { axis: rank - 1, ..op.clone() };
+    let mut perm: Vec<usize> = (0..rank).filter(|&a| a != op.axis).collect();
+    perm.push(op.axis);
+    let mut back: Vec<usize> = (0..rank - 1).collect();
+    back.insert(op.axis, rank - 1);
+    kernel(move |env: &Env, [x]| {
+        let n = match op.kind {
+            FftKind::RealAdjoint => op.length.eval(env)?,
+            _ => x.shape()[op.axis],
+        };
+        if is_long(n) && op.axis + 1 < rank {
+            return Ok(f(&last, n, x.transpose(&perm).into_packed()?)?.transpose(&back));
+        }
+        let even = evenly(&x, 0..op.axis).is_some() && evenly(&x, op.axis + 1..rank).is_some();
+        f(&op, n, if even { x } else { x.into_packed()? })
+    })
+}
+
+/// Extents and strides of an operand as groups of lines, the points of a line, and the lines of a group.
+fn lines(x: &Tensor, axis: usize) -> ([usize; 3], [isize; 3]) {
+    let groups = [0..axis, axis..axis + 1, axis + 1..x.shape().len()];
+    let extents = groups.clone().map(|axes| x.shape()[axes].iter().product());
+    (extents, groups.map(|axes| evenly(x, axes).expect("the axes are evenly spaced")))
+}
+
+/// The step between neighbours along some axes, if all are the same distance apart.
+fn evenly(x: &Tensor, axes: std::ops::Range<usize>) -> Option<isize> {
+    let mut step = None;
+    for (&n, &stride) in x.shape()[axes.clone()].iter().zip(&x.strides()[axes]).rev().filter(|a| *a.0 != 1) {
+        match step {
+            None => step = Some((stride, stride.wrapping_mul(n as isize))),
+            Some((_, next)) if next == stride => step = step.map(|s| (s.0, stride.wrapping_mul(n as isize))),
+            _ => return None,
+        }
+    }
+    Some(step.map_or(0, |s| s.0))
 }

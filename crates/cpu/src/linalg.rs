@@ -7,8 +7,9 @@ use crate::tensor::{Extents, Tensor};
 use cotangent_core::ops::{ANCHOR, Eig, Eigh, Qr, Slogdet, Svd, TriangularSolve, Turn, eig_order};
 use cotangent_core::{C128, DType, Result};
 use cotangent_kernels::Fallible;
-use cotangent_kernels::linalg::{self, Field, Shape, Triangle};
+use cotangent_kernels::linalg::{self, Field, Shape, Triangle, lanes};
 use cotangent_kernels::parallel::{Shared, attempt, try_chunks};
+use cotangent_kernels::simd::Level;
 use smallvec::smallvec;
 
 /// Runs a block for an element type of linear algebra.
@@ -114,6 +115,16 @@ fn each_of<X: Send, Y: Send, Z: Send>(
     done.map_err(limit)
 }
 
+/// Whether there are several matrices of so many elements.
+fn several<T>(all: &[T], size: usize) -> bool {
+    all.len() > size && size > 0
+}
+
+/// Matrices of this type as real ones.
+fn real<T: Plain>(x: &Tensor) -> Option<&[f64]> {
+    if T::DTYPE == DType::F64 { x.as_slice() } else { None }
+}
+
 /// About the nanoseconds that the spectrum of a small matrix takes.
 fn spectral(m: usize, n: usize) -> usize {
     10 * m * n * m.min(n)
@@ -124,6 +135,9 @@ pub(crate) fn cholesky(dtype: DType) -> Kernel {
         let (_, _, n) = split(&x);
         let x = dense::<T>(x)?;
         Tensor::build::<T, _>(x.shape().into(), |l| {
+            if several(l, n * n) && lanes::fits(n, n) {
+                return lanes::cholesky(Level::chosen(), l, slice(&x), n);
+            }
             each(l, n * n, |b, l| linalg::cholesky(l, part(slice(&x), b, n * n), n))
         })
     }))
@@ -157,6 +171,9 @@ pub(crate) fn triangular_solve(s: &TriangularSolve, dtype: DType) -> Kernel {
         let (a, b) = (dense::<T>(a)?, dense::<T>(b)?);
         let x = Tensor::filled::<T, _>(b.shape().into(), |x| {
             x.copy_from_slice(slice(&b));
+            if several(x, m * n) && lanes::solves(k, m * n) {
+                return lanes::triangular_solve(Level::chosen(), x, slice(&a), m, n, how);
+            }
             each(x, m * n, |b, x| linalg::triangular_solve(x, part(slice(&a), b, k * k), m, n, how))
         })?;
         Ok(if few { x.narrowed(|d| d == side).widened(&shape) } else { x })
@@ -174,6 +191,11 @@ fn factors<T: Plain + Field>(x: &Tensor) -> Result<Factors<T>> {
     let (lead, m, n) = split(x);
     let (all, k) = (count(&lead), m.min(n));
     let mut f = Factors { packed: zeroed(all * m * n)?, pivots: zeroed(all * k)?, perms: zeroed(all * m)? };
+    if all > 1 && lanes::fits(m, n) {
+        let x = slice::<T>(x);
+        lanes::lu(Level::chosen(), &mut f.packed, &mut f.pivots, &mut f.perms, x, m, n).map_err(limit)?;
+        return Ok(f);
+    }
     let slices = (&mut f.packed[..], &mut f.pivots[..], &mut f.perms[..]);
     each_of([all, m * n * k], slices, [m * n, k, m], |b, packed, pivots, perm| {
         linalg::lu(packed, pivots, perm, part(slice::<T>(x), b, m * n), m, n)
@@ -197,6 +219,12 @@ pub(crate) fn solve(dtype: DType) -> Kernel {
     for_field!(dtype, T => kernel(move |_, [a, b]| {
         let (_, n, k) = split(&b);
         let (a, b) = (dense::<T>(a)?, dense::<T>(b)?);
+        if several(slice::<T>(&b), n * k) && lanes::solves(n, n * k) {
+            return Tensor::filled::<T, _>(b.shape().into(), |x| {
+                x.copy_from_slice(slice(&b));
+                lanes::solve(Level::chosen(), x, slice(&a), n, k)
+            });
+        }
         let f = factors::<T>(&a)?;
         let lower = Triangle { left: true, lower: true, unit: true, transposed: false, conjugated: false };
         Tensor::filled::<T, _>(b.shape().into(), |x| {
@@ -265,6 +293,12 @@ pub(crate) fn qr(f: &Qr, used: Used, dtype: DType) -> Kernel {
         let (all, k) = (count(&lead), if complete { m } else { m.min(n) });
         let x = dense::<T>(x)?;
         let columns = if orthogonal { k } else { 0 };
+        if let Some(a) = real::<T>(&x).filter(|_| lanes::fits(m, n)) {
+            let (mut q, mut r) = (zeroed::<f64>(all * m * columns)?, zeroed::<f64>(all * k * n)?);
+            lanes::qr(Level::chosen(), orthogonal.then_some(&mut q[..]), &mut r, a, m, n, k).map_err(limit)?;
+            let (q, r) = (Tensor::from_vec(ending(&lead, &[m, columns]), q), Tensor::from_vec(ending(&lead, &[k, n]), r));
+            return Ok(smallvec![q, r]);
+        }
         let (mut q, mut r) = (zeroed::<T>(all * m * columns)?, zeroed::<T>(all * k * n)?);
         for b in 0..all {
             let q = orthogonal.then(|| part_mut(&mut q, b, m * k));
@@ -274,6 +308,11 @@ pub(crate) fn qr(f: &Qr, used: Used, dtype: DType) -> Kernel {
     }))
 }
 
+/// Rows of matrices of which one is diagonalised by rotations in lanes as fast as in tridiagonal form.
+const FEW_ROWS: usize = 4;
+/// Matrices from which lanes are faster, whatever their rows.
+const SEVERAL: usize = 4;
+
 pub(crate) fn eigh(f: &Eigh, dtype: DType) -> Kernel {
     let vectors = f.vectors;
     for_field!(dtype, T => one(move |x| {
@@ -281,6 +320,15 @@ pub(crate) fn eigh(f: &Eigh, dtype: DType) -> Kernel {
         let all = count(&lead);
         let x = dense::<T>(x)?;
         let size = if vectors { n * n } else { 0 };
+        if let Some(a) = real::<T>(&x).filter(|_| lanes::fits(n, n) && (n <= FEW_ROWS || all >= SEVERAL)) {
+            let (mut w, mut v) = (zeroed::<f64>(all * n)?, zeroed::<f64>(all * size)?);
+            lanes::eigh(Level::chosen(), &mut w, vectors.then_some(&mut v[..]), a, n, ANCHOR).map_err(limit)?;
+            let mut y: Results = smallvec![Tensor::from_vec(ending(&lead, &[n]), w)];
+            if vectors {
+                y.push(Tensor::from_vec(ending(&lead, &[n, n]), v));
+            }
+            return Ok(y);
+        }
         let (mut w, mut v) = (zeroed::<f64>(all * n)?, zeroed::<T>(all * size)?);
         each_of([all, spectral(n, n)], (&mut w[..], &mut v[..], &mut [(); 0]), [n, size, 0], |b, w, v, _| {
             linalg::eigh(w, vectors.then_some(v), part(slice::<T>(&x), b, n * n), n, ANCHOR)

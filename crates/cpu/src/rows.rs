@@ -42,53 +42,15 @@ rows! {
     pair1[T: Pair](a: T) -> T, fn(C128) -> C128, |f| T::of(f(a.to()));
 }
 
-/// Rows whose function has a number: an exponent, an order, a format.
-macro_rules! numbered {
-    ($($(#[$doc:meta])* $name:ident [$bound:ident] ($($x:ident),*), |$n:ident| $value:expr;)*) => {$(
-        $(#[$doc])*
-        pub(crate) fn $name<T: $bound>(number: i64) -> Row {
-            unsafe fn run<T: $bound>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
-                let $n = data as i64;
-                let mut operands = x.into_iter();
-                $(let $x = operands.next().expect("a row has at most three operands").cast::<T>();)*
-                for i in 0..n {
-                    $(
-                        // SAFETY: the promise of `Run`: i < n.
-                        let $x: T = unsafe { $x.add(i).read() };
-                    )*
-                    // SAFETY: as above.
-                    unsafe { y.cast::<T>().add(i).write($value) };
-                }
-            }
-            (Kernel::new(run::<T>), number as usize)
+/// `x^n`, for exponents that the type has no number for.
+pub(crate) fn real_power<T: Real>(exponent: i64) -> Row {
+    unsafe fn run<T: Real>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
+        for i in 0..n {
+            // SAFETY: the promise of `Run`: i < n.
+            let x: T = unsafe { x[0].cast::<T>().add(i).read() };
+            // SAFETY: the promise of `Run`: i < n.
+            unsafe { y.cast::<T>().add(i).write(T::of(math::powi(x.to(), data as i64))) };
         }
-    )*};
-}
-
-/// Two small numbers as one.
-pub(crate) fn packed(high: u32, low: u32) -> i64 {
-    (i64::from(high) << 32) | i64::from(low)
-}
-
-fn unpacked(n: i64) -> (u32, u32) {
-    ((n >> 32) as u32, n as u32)
-}
-
-numbered! {
-    /// `x^n`
-    real_power[Real](x), |n| T::of(math::powi(x.to(), n));
-    /// A derivative of digamma.
-    polygamma[Real](x), |n| T::of(math::polygamma(n as u32, x.to()));
-    /// A scaled Bessel function.
-    bessel_ie[Real](x), |n| T::of(math::bessel_ie(n as u32, x.to()));
-    /// The lower incomplete gamma function, differentiated in its parameter.
-    igamma[Real](a, x), |n| T::of(math::igamma(false, n as u32, a.to(), x.to()));
-    /// The upper one.
-    igammac[Real](a, x), |n| T::of(math::igamma(true, n as u32, a.to(), x.to()));
-    /// The density of the gamma distribution, differentiated in its parameter.
-    gamma_density[Real](a, x), |n| T::of(math::gamma_density(n as u32, a.to(), x.to()));
-    /// The Hurwitz zeta function, differentiated in its exponent.
-    zeta[Real](a, x), |n| T::of(math::zeta(n as u32, a.to(), x.to()));
-    /// The incomplete beta function, differentiated in its parameters as often as two packed numbers say.
-    betainc[Real](a, b, x), |n| T::of(math::betainc(unpacked(n), a.to(), b.to(), x.to()));
+    }
+    (Kernel::new(run::<T>), exponent as usize)
 }

@@ -1,10 +1,10 @@
 //! Operations with sliding windows: convolutions, and reductions and selections over windows.
 
 use crate::convert::converted;
-use crate::element::{Plain, compute, compute_exact, for_compute, for_compute_ordered, pick};
+use crate::element::{Plain, compute, compute_exact, for_compute, for_compute_ordered, for_number, pick};
 use crate::kernel::{Kernel, kernel};
 use crate::reduce::through;
-use crate::tensor::{Extents, Tensor};
+use crate::tensor::{Extents, Tensor, row_major};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Convolution, ReduceWindow, Reduction, SelectWindow, Sliding};
 use cotangent_core::{DType, Dim, Env, Result, Scalar};
@@ -12,7 +12,7 @@ use cotangent_kernels::convolution::{Channels, convolve, convolve_compensated, c
 use cotangent_kernels::sliding::Axis;
 use cotangent_kernels::twice::Exact;
 use cotangent_kernels::window::{self, Terms};
-use cotangent_kernels::{Number, Ordered};
+use cotangent_kernels::{Number, Ordered, View};
 use smallvec::smallvec;
 
 /// The windows along every axis; axes of the operand, the window and the result are taken from their ends.
@@ -39,23 +39,44 @@ fn at(dims: &[Dim], env: &Env) -> Result<Extents> {
 
 /// A convolution.
 pub(crate) fn convolution(op: &Convolution, dtype: DType) -> Kernel {
-    let (op, to) = (op.clone(), if op.stable { compute_exact(dtype) } else { compute(dtype) });
-    let inner = for_compute!(to, T => kernel(move |env, [x, w]| {
-        let (x, w) = (x.into_dense()?, w.into_dense()?);
+    let op = op.clone();
+    let to = match dtype.kind() {
+        Kind::Float if op.stable => compute_exact(dtype),
+        Kind::Float => compute(dtype),
+        _ => dtype,
+    };
+    let inner = for_number!(to, T => kernel(move |env, [x, w]| {
+        let (x, w) = (with_planes(x)?, w.into_dense()?);
         let (s, t) = (x.shape(), w.shape());
         let counts = at(&op.extents, env)?;
         let axes = axes(&op.sliding, s, t, &counts);
-        let channels = Channels { groups: s[0], batch: s[1], features: s[2], outputs: t[1] };
-        let mut shape: Extents = smallvec![s[0], s[1], t[1]];
+        // The result has the groups and the batch in the order of the operand: users who have them in one axis copy neither.
+        let [by_group, by_batch] = [0, 1].map(|axis| x.strides()[axis].unsigned_abs());
+        let batch_first = s[0] > 1 && s[1] > 1 && by_batch > by_group;
+        let channels = Channels { groups: s[0], batch: s[1], features: s[2], outputs: t[1], batch_first };
+        let mut shape: Extents = if batch_first { smallvec![s[1], s[0], t[1]] } else { smallvec![s[0], s[1], t[1]] };
         shape.extend_from_slice(&counts);
         let run = if op.stable { convolve_compensated::<T> } else { convolve::<T> };
-        let (x, w) = (x.view().data(), w.view().data());
-        Tensor::filled(shape, |y| {
+        let (planes, steps) = (channels.operand(s[3..].iter().product()), x.strides());
+        let steps = [steps[0], steps[1], steps[2], 1];
+        let x = View::new(x.view().data(), x.offset(), &planes, &steps);
+        let w = w.view().data();
+        let y = Tensor::filled(shape, |y| {
             run(y, x, w, channels, &axes)?;
             if op.strong_zero { convolve_leave_out_zeros(y, x, w, channels, &axes) } else { Ok(()) }
-        })
+        })?;
+        let order: Extents = if batch_first { smallvec![1, 0] } else { smallvec![0, 1] };
+        let order: Extents = order.into_iter().chain(2..y.shape().len()).collect();
+        Ok(y.transpose(&order))
     }));
     through(dtype, to, inner)
+}
+
+/// The operand of a convolution with its spatial axes row-major; those before them may be strided.
+fn with_planes(x: Tensor) -> Result<Tensor> {
+    let (shape, strides) = (x.shape(), x.strides());
+    let adjacent = (3..shape.len()).all(|axis| shape[axis] == 1 || strides[axis] == row_major(shape)[axis]);
+    if adjacent && x.numel() > 0 { Ok(x) } else { x.into_dense() }
 }
 
 /// What a reduction of nothing is.

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{check, single};
+use common::{build, check, single};
 use cotangent_core::check::Rng;
 use cotangent_core::ops::{Convolution, Fft, FftKind, Op, ReduceWindow, Reduction, Sliding};
 use cotangent_core::{Array, DType, Dim, Env, Type, Wide};
@@ -52,6 +52,30 @@ fn convolutions_in_tiles() {
                 let args = if flip { [ends, zeros] } else { [zeros, ends] }.map(|x| with(&x, 97, f64::NAN));
                 check(&single(&strong, &args), &args, false);
             }
+        }
+    }
+}
+
+/// Operands whose groups are an axis of the batch, reversed ones too, in every type: read in place, and the result is like them.
+#[test]
+fn convolutions_of_transposed_operands() {
+    let steps: [[&[i64]; 4]; 3] = [
+        [&[1, 1], &[1, 1], &[1, 1], &[1, 1]],
+        [&[2, 1], &[1, 2], &[1, 1], &[1, 2]],
+        [&[1, 1], &[-1, -1], &[2, 2], &[-1, -1]],
+    ];
+    for (steps, outputs) in steps.into_iter().flat_map(|steps| [(steps, 1), (steps, 5)]) {
+        let op = convolution(steps, &[9, 17]);
+        let (x, w) = ([3, 4, 2, 9, 17], [4, outputs, 2, 3, 3]);
+        for dtype in DType::ALL.into_iter().filter(|&t| t != DType::Bool) {
+            let args = [random(dtype, &x), random(dtype, &w)];
+            let f = build(&[args[0].ty(), args[1].ty()], |cx, x| {
+                let groups = cx.transpose(x[0], &[1, 0, 2, 3, 4]);
+                let backwards = cx.reverse(groups, &[0, 2]);
+                let both = [groups, backwards].map(|groups| cx.emit(op.clone().into(), &[groups, x[1]])[0]);
+                both.map(|y| cx.transpose(y, &[1, 0, 2, 3, 4])).to_vec()
+            });
+            check(&f, &args, false);
         }
     }
 }

@@ -50,7 +50,7 @@ fn convolution(name: &str, batch: usize, features: usize, outputs: usize, axes: 
     if !wanted(name) {
         return;
     }
-    let c = Channels { groups: 1, batch, features, outputs };
+    let c = Channels { groups: 1, batch, features, outputs, batch_first: false };
     let volume = |f: fn(&Axis) -> usize| axes.iter().map(f).product::<usize>();
     let (n, m, count) = (volume(|a| a.len), volume(|a| a.window), volume(|a| a.count));
     let (x, w) = (numbers(batch * features * n), numbers(outputs * features * m));
@@ -75,7 +75,7 @@ fn convolution(name: &str, batch: usize, features: usize, outputs: usize, axes: 
             gemm(black_box(z), View::dense(&w, &a), View::dense(&columns, &b)).unwrap();
         }
     };
-    let mut ours = || convolve(black_box(&mut y), &x, &w, c, &axes).unwrap();
+    let mut ours = || convolve(black_box(&mut y), View::dense(&x, &c.operand(n)), &w, c, &axes).unwrap();
     by_columns();
     ours();
     let [ours, columns] = times([&mut ours, &mut by_columns]);

@@ -10,12 +10,14 @@
 //! of vector instructions, nor the number of threads. A complex block is four real ones, `(Σ re re - Σ im im, Σ re im + Σ im re)`. `f16` and `bf16`
 //! are products in f32, rounded once. Integers wrap; `bool` is or of ands.
 //!
-//! `micro` and `vector` hold the kernels, `indirect` those of convolutions, `blocks` the loops around them and `pack` the order
-//! in which they read.
+//! `micro` and `vector` hold the kernels of floats, `indirect` those of convolutions, `batch` those of many small products,
+//! `integers` those of integers. `blocks` are the loops around them, and `pack` is the order in which they read.
 
+mod batch;
 mod blocks;
 mod compensated;
 mod indirect;
+mod integers;
 mod lanes;
 mod micro;
 mod pack;
@@ -26,9 +28,9 @@ mod vector;
 use crate::copy::copy_into;
 use crate::element::Number;
 use crate::loops::{Axis, Loops};
-use crate::memory::{Fallible, collected, filled, zeros};
+use crate::memory::{Fallible, filled, with_room, zeros};
 use crate::parallel;
-use crate::simd::Level;
+use crate::simd::{Level, widest};
 use crate::view::{View, volume};
 pub(crate) use blocks::{DEPTH, Onto, RUN, Strided, panels};
 pub use compensated::{gemm_compensated, gemm_leave_out_zeros};
@@ -36,6 +38,7 @@ use half::{bf16, f16};
 pub(crate) use indirect::{Indirect, PLACES};
 pub(crate) use micro::{Kernels, Real};
 use num_complex::Complex;
+use pack::{Half, Source, widen};
 pub(crate) use pack::{Lines, pack, transfer};
 
 /// Products over the leading axes of `a[.., m, k]` and `b[.., k, n]`, written to `c[.., m, n]` in row-major order.
@@ -127,6 +130,11 @@ impl<'a, T: Copy> Matrix<'a, T> {
         Matrix { data, offset: 0, rows, cols, row_stride: cols as isize, col_stride: 1 }
     }
 
+    fn transposed(self) -> Self {
+        let Matrix { rows, cols, row_stride, col_stride, .. } = self;
+        Matrix { rows: cols, cols: rows, row_stride: col_stride, col_stride: row_stride, ..self }
+    }
+
     /// The matrix so many elements further.
     fn moved(self, by: isize) -> Self {
         Matrix { offset: self.offset.wrapping_add_signed(by), ..self }
@@ -175,12 +183,12 @@ macro_rules! through_blocks {
 through_blocks!(f32 f64 Complex<f32> Complex<f64>);
 
 /// As [`Gemm::products`], of so many (to find how many is a division, which is felt in a small one), with the vectors of a level.
-fn at_level<T: blocks::Parts>(
+fn at_level<T: blocks::Parts, S: Source<T>>(
     level: Level,
     count: usize,
     c: &mut [T],
-    a: Matrix<T>,
-    b: Matrix<T>,
+    a: Matrix<S>,
+    b: Matrix<S>,
     steps: [isize; 2],
 ) -> Fallible {
     let (m, k, n) = (a.rows, a.cols, b.cols);
@@ -188,7 +196,7 @@ fn at_level<T: blocks::Parts>(
     if k > RUN {
         return in_halves(level, c, a, b, steps);
     }
-    let strided = |x: Matrix<T>| Strided { at: x.pointer(), row: x.row_stride, col: x.col_stride };
+    let strided = |x: Matrix<S>| Strided { at: x.pointer(), row: x.row_stride, col: x.col_stride };
     let operands = [strided(a), strided(b)];
     let c = Strided { at: c.as_mut_ptr(), row: n as isize, col: 1 };
     // SAFETY: A and B address only elements of their slices (the invariant of `Matrix`, and of views for the products that
@@ -199,7 +207,13 @@ fn at_level<T: blocks::Parts>(
 
 /// As [`at_level`], of more than [`RUN`] steps: one product after another, each the sum of two.
 #[cold]
-fn in_halves<T: blocks::Parts>(level: Level, c: &mut [T], a: Matrix<T>, b: Matrix<T>, steps: [isize; 2]) -> Fallible {
+fn in_halves<T: blocks::Parts, S: Source<T>>(
+    level: Level,
+    c: &mut [T],
+    a: Matrix<S>,
+    b: Matrix<S>,
+    steps: [isize; 2],
+) -> Fallible {
     let left = RUN * a.cols.div_ceil(RUN).next_power_of_two() / 2;
     let right = a.cols - left;
     let size = a.rows * b.cols;
@@ -248,18 +262,71 @@ pub(crate) unsafe fn update(
     Ok(())
 }
 
+/// Elements of factors up to which products of halves are those of widened copies, and of several products together.
+const WIDENED: usize = 4096;
+
+/// Products of floats of 16 bits: computed in f32, rounded once.
+fn of_halves<T: Half>(level: Level, mut c: &mut [T], [mut a, mut b]: [Matrix<T>; 2], steps: [isize; 2]) -> Fallible {
+    let (m, k, n) = (a.rows, a.cols, b.cols);
+    let size = m * n;
+    let factors = (m + n).saturating_mul(k);
+    while !c.is_empty() {
+        let count = (WIDENED / factors.saturating_add(size)).clamp(1, c.len() / size);
+        let (now, rest) = c.split_at_mut(count * size);
+        let room = if factors <= WIDENED { count * factors } else { 0 };
+        with_room((count * size + room) * size_of::<f32>(), |to| {
+            let to = to.cast::<f32>();
+            // SAFETY: the room is for so many elements, and it is initialised.
+            let (wide, copies) = unsafe {
+                let all = std::slice::from_raw_parts_mut(to, count * size + room);
+                all.split_at_mut(count * size)
+            };
+            if copies.is_empty() {
+                at_level(level, count, wide, a, b, steps)?;
+            } else {
+                let (of_a, of_b) = copies.split_at_mut(count * m * k);
+                widened(a, of_a, count, steps[0]);
+                widened(b, of_b, count, steps[1]);
+                // The matrices are one below the other, and products begin at the first.
+                let (mut a, mut b) = (Matrix::dense(of_a, count * m, k), Matrix::dense(of_b, count * k, n));
+                (a.rows, b.rows) = (m, k);
+                at_level(level, count, wide, a, b, [(m * k) as isize, (k * n) as isize])?;
+            }
+            T::narrow(now, wide);
+            Ok(())
+        })??;
+        (a, b) = (a.moved(count as isize * steps[0]), b.moved(count as isize * steps[1]));
+        c = rest;
+    }
+    Ok(())
+}
+
+/// Widens `count` matrices, `step` elements apart, to row-major ones.
+fn widened<T: Half>(x: Matrix<T>, to: &mut [f32], count: usize, step: isize) {
+    assert_eq!(to.len(), count * x.rows * x.cols);
+    widest(
+        #[inline(always)]
+        || {
+            for (i, to) in (0..).zip(to.chunks_exact_mut(x.rows * x.cols)) {
+                let from = x.moved(i * step).pointer();
+                for (r, to) in (0..).zip(to.chunks_exact_mut(x.cols)) {
+                    let from = from.wrapping_offset(r * x.row_stride);
+                    // SAFETY: this row of the matrix exists (the invariant of `Matrix`), and has so many elements.
+                    unsafe { widen(to.as_mut_ptr(), from, x.cols, x.col_stride) };
+                }
+            }
+        },
+    );
+}
+
 macro_rules! through_f32 {
     ($($t:ty)*) => {$(
         impl Gemm for $t {
             fn product(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>) -> Fallible {
-                let widened = |m: Matrix<$t>| collected(m.to_vec(<$t>::ZERO)?.into_iter().map(<$t>::to_f32));
-                let (wide_a, wide_b, mut wide_c) = (widened(a)?, widened(b)?, zeros(c.len())?);
-                let (a, b) = (Matrix::dense(&wide_a, a.rows, a.cols), Matrix::dense(&wide_b, b.rows, b.cols));
-                f32::product(&mut wide_c, a, b)?;
-                for (c, wide) in c.iter_mut().zip(wide_c) {
-                    *c = <$t>::from_f32(wide);
-                }
-                Ok(())
+                of_halves(Level::chosen(), c, [a, b], [0; 2])
+            }
+            fn products(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>, steps: [isize; 2]) -> Fallible {
+                of_halves(Level::chosen(), c, [a, b], steps)
             }
         }
     )*};
@@ -267,37 +334,14 @@ macro_rules! through_f32 {
 
 through_f32!(f16 bf16);
 
-macro_rules! through_loops {
+macro_rules! exact {
     ($($t:ty)*) => {$(
         impl Gemm for $t {
             fn product(c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>) -> Fallible {
-                blocked(c, a, b)
+                integers::product(Level::chosen(), c, a, b)
             }
         }
     )*};
 }
 
-through_loops!(bool i8 i16 i32 i64 u8 u16 u32 u64);
-
-/// Rows of C accumulate multiples of rows of B, in blocks of B that stay in a second-level cache. For numbers whose
-/// sums do not depend on the order.
-fn blocked<T: Number>(c: &mut [T], a: Matrix<T>, b: Matrix<T>) -> Fallible {
-    const DEPTH: usize = 64;
-    const WIDTH: usize = 512;
-    let (k, n) = (b.rows, b.cols);
-    let (a, b) = (a.to_vec(T::ZERO)?, b.to_vec(T::ZERO)?);
-    c.fill(T::ZERO);
-    for p0 in (0..k).step_by(DEPTH) {
-        for j0 in (0..n).step_by(WIDTH) {
-            let (p1, j1) = (k.min(p0 + DEPTH), n.min(j0 + WIDTH));
-            for (c, a) in c.chunks_exact_mut(n).zip(a.chunks_exact(k)) {
-                for p in p0..p1 {
-                    for (c, &b) in c[j0..j1].iter_mut().zip(&b[p * n + j0..p * n + j1]) {
-                        *c = c.plus(a[p].times(b));
-                    }
-                }
-            }
-        }
-    }
-    Ok(())
-}
+exact!(bool i8 i16 i32 i64 u8 u16 u32 u64);

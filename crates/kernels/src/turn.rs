@@ -30,6 +30,39 @@ pub(crate) fn block<T: Copy, const N: usize>(dst: &mut [T], at: usize, stride: i
     false
 }
 
+/// Transposes `count` blocks of `B` by `B`: element `c` of line `r` of block `i`, at `from[r] + i · step + c`, goes to
+/// `to[c] + i · stride + r`.
+///
+/// # Safety
+/// All of them are valid, for reading or for writing, and none that is written is read.
+pub(crate) unsafe fn blocks<T: Copy, const B: usize>(
+    from: &[*const T; B],
+    step: usize,
+    to: &[*mut T; B],
+    stride: usize,
+    count: usize,
+) {
+    #[cfg(target_arch = "x86_64")]
+    if matches!(size_of::<T>(), 4 | 8) && B.is_multiple_of(32 / size_of::<T>()) && crate::simd::fused() {
+        // SAFETY: this machine has the instructions; the caller's promise.
+        unsafe {
+            match size_of::<T>() {
+                4 => x86::all_words(&from.map(|p| p.cast()), step, &to.map(|p| p.cast()), stride, count),
+                _ => x86::all_doubles(&from.map(|p| p.cast()), step, &to.map(|p| p.cast()), stride, count),
+            }
+        }
+        return;
+    }
+    for i in 0..count {
+        for (r, from) in from.iter().enumerate() {
+            for (c, to) in to.iter().enumerate() {
+                // SAFETY: the caller's promise.
+                unsafe { *to.add(i * stride + r) = *from.add(i * step + c) };
+            }
+        }
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::*;
@@ -38,6 +71,7 @@ mod x86 {
     ///
     /// # Safety
     /// Each pointer is valid for `N` elements, a multiple of 4; `to` overlap nothing.
+    #[inline]
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn doubles<const N: usize>(from: &[*const u64; N], to: &[*mut u64; N]) {
         for c in (0..N).step_by(4) {
@@ -59,10 +93,47 @@ mod x86 {
         }
     }
 
+    /// Blocks of elements of 8 bytes.
+    ///
+    /// # Safety
+    /// As for [`doubles`], for each block.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn all_doubles<const N: usize>(
+        from: &[*const u64; N],
+        step: usize,
+        to: &[*mut u64; N],
+        stride: usize,
+        count: usize,
+    ) {
+        for i in 0..count {
+            // SAFETY: the caller's promise.
+            unsafe { doubles(&from.map(|p| p.wrapping_add(i * step)), &to.map(|p| p.wrapping_add(i * stride))) };
+        }
+    }
+
+    /// Blocks of elements of 4 bytes.
+    ///
+    /// # Safety
+    /// As for [`words`], for each block.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn all_words<const N: usize>(
+        from: &[*const u32; N],
+        step: usize,
+        to: &[*mut u32; N],
+        stride: usize,
+        count: usize,
+    ) {
+        for i in 0..count {
+            // SAFETY: the caller's promise.
+            unsafe { words(&from.map(|p| p.wrapping_add(i * step)), &to.map(|p| p.wrapping_add(i * stride))) };
+        }
+    }
+
     /// Elements of 4 bytes, eight by eight.
     ///
     /// # Safety
     /// Each pointer is valid for `N` elements, a multiple of 8; `to` overlap nothing.
+    #[inline]
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn words<const N: usize>(from: &[*const u32; N], to: &[*mut u32; N]) {
         for c in (0..N).step_by(8) {

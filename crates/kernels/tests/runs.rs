@@ -1,5 +1,6 @@
 //! Convolutions over more rows than a run has: every path adds blocks of 256 rows in runs of 16, and runs in pairs.
 
+use cotangent_kernels::View;
 use cotangent_kernels::convolution::{Channels, convolve};
 use cotangent_kernels::sliding::Axis;
 
@@ -42,12 +43,12 @@ fn runs_of_blocks_are_added_in_pairs() {
         (40, 1700, 35, vec![window(4, 4, 2), window(4, 4, 2)]),
         (1, 3000, 7, vec![window(9, 3, 9)]),
     ] {
-        let c = Channels { groups: 1, batch, features, outputs };
+        let c = Channels { groups: 1, batch, features, outputs, batch_first: false };
         let volume = |f: fn(&Axis) -> usize| axes.iter().map(f).product::<usize>();
         let (n, m, count) = (volume(|a| a.len), volume(|a| a.window), volume(|a| a.count));
         let (x, w) = (numbers(batch * features * n, 1), numbers(outputs * features * m, 2));
         let mut y = vec![7.0; batch * outputs * count];
-        convolve(&mut y, &x, &w, c, &axes).unwrap();
+        convolve(&mut y, View::dense(&x, &c.operand(n)), &w, c, &axes).unwrap();
         let components = |mut i: usize, f: fn(&Axis) -> usize| {
             let mut out = vec![0; axes.len()];
             for (o, a) in out.iter_mut().zip(&axes).rev() {

@@ -2,10 +2,10 @@
 //! small and large extents. A call panics; it reads and writes nothing beside its slices, which end where memory ends.
 #![cfg(target_os = "linux")]
 
-use cotangent_kernels::convolution::{Channels, Convolve, convolve};
-use cotangent_kernels::fourier::Transforms;
+use cotangent_kernels::convolution::{Channels, Convolve, Planes, convolve};
+use cotangent_kernels::fourier::Fourier;
 use cotangent_kernels::gemm::gemm;
-use cotangent_kernels::linalg::{self, Field, Shape, Triangle};
+use cotangent_kernels::linalg::{self, Field, Shape, Triangle, lanes};
 use cotangent_kernels::memory::Plain;
 use cotangent_kernels::simd::Level;
 use cotangent_kernels::sliding::Axis;
@@ -130,21 +130,53 @@ fn factorisations<T: Field + 'static>(of: &str, m: usize, n: usize) -> Vec<Case>
     all
 }
 
+/// Batches of five matrices.
+fn batches<T: Field + 'static>(of: &str, n: usize) -> Vec<Case> {
+    let (level, zero, name) = (Level::chosen(), T::zero(), |what: &str| format!("{what} of 5 {of} {n}x{n}"));
+    let how = Triangle { left: true, lower: true, unit: false, transposed: false, conjugated: false };
+    let size = 5 * n * n;
+    vec![
+        case(&name("cholesky"), &[size; 2], move |l| {
+            lanes::cholesky(level, &mut slice(l[0], zero), &slice(l[1], T::real(1.0)), n).unwrap();
+        }),
+        case(&name("lu"), &[size, 5 * n, 5 * n, size], move |l| {
+            let (mut pivots, mut perm) = (slice(l[1], 0), slice(l[2], 0));
+            let a = slice(l[3], T::real(1.0));
+            lanes::lu(level, &mut slice(l[0], zero), &mut pivots, &mut perm, &a, n, n).unwrap();
+        }),
+        case(&name("solve"), &[5 * n * 3, size], move |l| {
+            lanes::solve(level, &mut slice(l[0], zero), &slice(l[1], T::real(1.0)), n, 3).unwrap();
+        }),
+        case(&name("triangular_solve"), &[5 * n * 3, size], move |l| {
+            lanes::triangular_solve(level, &mut slice(l[0], zero), &slice(l[1], T::real(1.0)), n, 3, how).unwrap();
+        }),
+        case(&name("qr"), &[size; 3], move |l| {
+            let mut q = slice(l[0], 0.0);
+            lanes::qr(level, Some(&mut q), &mut slice(l[1], 0.0), &slice(l[2], 1.0), n, n, n).unwrap();
+        }),
+        case(&name("eigh"), &[5 * n, size, size], move |l| {
+            let mut v = slice(l[1], 0.0);
+            lanes::eigh(level, &mut slice(l[0], 0.0), Some(&mut v), &slice(l[2], 1.0), n, 0.6).unwrap();
+        }),
+    ]
+}
+
 fn windows<T: Convolve + Plain>(of: &str, n: usize, one: T) -> Vec<Case> {
     let axis = Axis { len: n, window: 3, count: n - 2, stride: 1, dilation: 1, x_dilation: 1, low: 0 };
     let mut all = Vec::new();
     for (features, outputs) in [(8, 4 * n), (2, 2)] {
-        let c = Channels { groups: 1, batch: 2, features, outputs };
+        let c = Channels { groups: 1, batch: 2, features, outputs, batch_first: true };
         let lens = [2 * outputs * (n - 2), 2 * features * n, outputs * features * 3];
         let slices = move |l: &[usize]| (slice(l[0], one), slice(l[1], one), slice(l[2], one));
         all.push(case(&format!("convolve {of} {n} {outputs}"), &lens, move |l| {
             let (mut y, x, w) = slices(l);
-            convolve(&mut y, &x, &w, c, &[axis]).unwrap();
+            convolve(&mut y, View::dense(&x, &c.operand(n)), &w, c, &[axis]).unwrap();
         }));
         for level in Level::available() {
             all.push(case(&format!("slide {of} {n} {outputs} {level:?}"), &lens, move |l| {
                 let (mut y, x, w) = slices(l);
-                T::slide(level, &mut y, &x, &w, c, &[axis]).unwrap();
+                let shape = c.operand(n);
+                T::slide(level, &mut y, Planes::of(View::dense(&x, &shape)), &w, c, &[axis]).unwrap();
             }));
         }
     }
@@ -201,10 +233,11 @@ fn lines(n: usize) -> Vec<Case> {
         }),
         case("pieces of a row", &[n, 7 * n - 6], |l| Fold::Sum.pieces(&mut slice(l[0], 0.0), &slice(l[1], 1.0), 7)),
         case("real transform", &[4 * (n / 2 + 1), 4 * n], move |l| {
-            Transforms::default().real(&mut slice(l[0], C::default()), &slice(l[1], 1.0), n).unwrap();
+            <f64 as Fourier>::real(&mut slice(l[0], C::default()), View::dense(&slice(l[1], 1.0), &[4, n, 1])).unwrap();
         }),
         case("adjoint of it", &[4 * n, 4 * (n / 2 + 1)], move |l| {
-            Transforms::default().real_adjoint(&mut slice(l[0], 1.0), &slice(l[1], C::default()), n).unwrap();
+            let x = slice(l[1], C::default());
+            <f64 as Fourier>::real_adjoint(&mut slice(l[0], 1.0), View::dense(&x, &[4, n / 2 + 1, 1]), n).unwrap();
         }),
     ];
     for (stride, x_dilation) in [(1, 1), (2, 1), (1, 2)] {
@@ -230,6 +263,9 @@ fn lines(n: usize) -> Vec<Case> {
 #[test]
 fn safe_functions_check_their_slices() {
     let mut all = Vec::new();
+    for n in [1, 3, 8] {
+        all.extend(batches::<f64>("f64", n).into_iter().chain(batches::<C>("complex", n)));
+    }
     for n in [3, 17, 80] {
         all.extend(lines(n));
         all.extend(factorisations::<f64>("f64", n, n).into_iter().chain(factorisations::<C>("complex", n, n)));

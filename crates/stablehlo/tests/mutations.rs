@@ -1,5 +1,5 @@
-//! Damaged texts: whatever is cut, doubled, moved or exchanged, reading ends with a module or an error that has a place,
-//! never a panic. So do texts of the corpus.
+//! Damaged texts: whatever is cut, doubled, moved or exchanged, reading ends with a module or an
+//! error that has a place, never a panic. So do texts of the corpus.
 
 use cotangent_core::{Code, Loc};
 use cotangent_stablehlo::read;

@@ -267,7 +267,8 @@ fn integers_of_few_bits_wrap_and_floats_stop_at_the_ends() {
     }
 }
 
-/// Two values of so many bits, with or without sign: those of a model that knows nothing of wider types.
+/// Two values of so many bits, with or without sign: those of a model that knows nothing of wider
+/// types.
 fn model(op: &str, a: i64, b: i64, bits: u32, signed: bool) -> i64 {
     let code = |v: i64| v & ((1 << bits) - 1);
     let shift = code(b);

@@ -96,7 +96,8 @@ fn every_operation_is_written_and_read() {
     assert!(bad.is_empty(), "{} of {seen}:\n{}", bad.len(), lines.join("\n"));
 }
 
-/// What a function and its derivatives, forward and in reverse, return; `None` for what it has no derivative of.
+/// The results of a function and of its derivatives, forward and in reverse; `None` for a
+/// derivative that it does not have.
 fn answers(f: &Function, args: &[Array]) -> Result<Vec<Option<Vec<Array>>>> {
     let ad = AdContext::default();
     let y = reference::run(f, args)?;
@@ -130,7 +131,8 @@ fn what_is_read_again_has_the_bits_and_the_derivatives_that_it_had() {
             let back = read(&text, None).unwrap().main().clone();
             let (want, got) = (answers(&f, &s.operands).unwrap(), answers(&back, &s.operands).unwrap());
             seen += 1;
-            // A `scan` is written as a `while`: its adjoint adds what each step gives in another order.
+            // A `scan` is written as a `while`: its adjoint adds what each step gives in another
+            // order.
             let exact = !matches!(e.name, "scan" | "while");
             let equal = |(a, b): (&Array, &Array)| a.same_bits(b) || !exact && differ(a, b).is_none();
             let same = |a: &[Array], b: &[Array]| a.len() == b.len() && a.iter().zip(b).all(equal);
@@ -147,7 +149,8 @@ fn what_is_read_again_has_the_bits_and_the_derivatives_that_it_had() {
     assert!(bad.is_empty(), "{} of {seen}:\n{}", bad.len(), bad.join("\n"));
 }
 
-/// Every operation that may say `stable = true` says it still when it is read again, and so do its derivatives.
+/// Every operation that may say `stable = true` says it still when it is read again, and so do its
+/// derivatives.
 #[test]
 fn stable_sums_stay_stable() {
     let mut seen = std::collections::BTreeSet::new();
@@ -177,7 +180,8 @@ fn stable_sums_stay_stable() {
     assert!(seen.contains("dot_general") && seen.contains("convolution") && seen.contains("reduce_sum"), "{seen:?}");
 }
 
-/// What the graph allows is written and read, by a thread with the smallest usual stack.
+/// Bodies nested as deep as the graph allows are written and read, by a thread with the smallest
+/// usual stack.
 #[test]
 fn bodies_may_nest_as_deep_as_graphs_do() {
     fn nested(cx: &dyn Emit, p: Val, x: Val, depth: u32) -> Val {

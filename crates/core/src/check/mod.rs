@@ -66,15 +66,15 @@ impl Default for Options {
     }
 }
 
-/// Values that are checked each by itself; of more, as many groups. What does not hold for a group is looked for value by
-/// value.
+/// Values that are checked each by itself; of more, as many groups. What does not hold for a group
+/// is looked for value by value.
 const GROUPS: usize = 32;
 /// Values of a group that its rows name.
 const NAMED: usize = 8;
 
-/// Checks the derivatives of `f` at `args`, for each value of `wrt` alone and for all of them together. More than 32 values
-/// are checked in 32 groups; a group that violates a law is checked value by value. So the time grows with the function and
-/// not with its square.
+/// Checks the derivatives of `f` at `args`, for each value of `wrt` alone and for all of them
+/// together. More than 32 values are checked in 32 groups; a group that violates a law is checked
+/// value by value. So the time grows with the function and not with its square.
 ///
 /// What fails a law is a row of the report, and so is a derivative that does not exist (an operation without a rule, a
 /// `custom_vjp` that has no forward derivative). Errors are a function that does not run, and a rule that is broken.

@@ -84,7 +84,8 @@ impl Convolution {
         if self.strong_zero { Binary::MulStrongZero } else { Binary::Mul }
     }
 
-    /// The same convolution of a value and a tangent or cotangent, compensated if this one is or the session asks for it.
+    /// The same convolution of a value and a tangent or cotangent, compensated if this one is or
+    /// the session asks for it.
     fn of_tangent(&self, cx: &dyn Emit) -> Convolution {
         let numerics = cx.session().numerics();
         let (stable, strong_zero) = (self.stable || numerics.stable, self.strong_zero || numerics.zeros_are_strong());

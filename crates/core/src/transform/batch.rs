@@ -7,9 +7,9 @@ use crate::graph::{Builder, Function, Rename};
 use crate::primitive::{Batched, Val};
 use crate::shape::Dim;
 
-/// Batches `f`: parameters marked `mapped` gain a leading axis of extent `size`; results that depend on them gain it
-/// too, and results marked `force` (those that are not listed are not) in any case. Returns the function and which
-/// results have the axis. O(equations).
+/// Batches `f`: parameters marked `mapped` gain a leading axis of extent `size`; results that
+/// depend on them gain it too, and results marked `force` (those that are not listed are not) in
+/// any case. Returns the function and which results have the axis. O(equations).
 pub fn batch(
     session: &Session,
     f: &Function,

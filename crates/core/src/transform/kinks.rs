@@ -81,9 +81,9 @@ impl Emit for OneSide<'_> {
 
 /// An operation of a program, as [`on_one_side`] sees it. Values are indices.
 pub struct Step {
-    /// What it takes.
+    /// Its operands.
     pub operands: SmallVec<[usize; 4]>,
-    /// What it gives.
+    /// Its results.
     pub results: Range<usize>,
     /// Whether derivatives at kinks are in it, bodies included.
     pub kinks: bool,
@@ -93,9 +93,10 @@ pub struct Step {
     pub mixes: bool,
 }
 
-/// Which steps of a program are differentiated on one side: those with means in them, those of which a mean is there
-/// already (their operands are what its weight was found by), and those whose results meet a mean otherwise than in a sum.
-/// `moves` says which values depend on what is differentiated by.
+/// Which steps of a program are differentiated on one side: those with means in them, those of
+/// which a mean is there already (their operands are what its weight was found by), and those whose
+/// results meet a mean otherwise than in a sum. `moves` says which values depend on what is
+/// differentiated by.
 pub fn on_one_side(steps: &[Step], moves: &[bool]) -> Vec<bool> {
     let mut derived = vec![false; moves.len()];
     let mut meets = Vec::with_capacity(steps.len());
@@ -129,7 +130,8 @@ pub fn on_one_side(steps: &[Step], moves: &[bool]) -> Vec<bool> {
     out
 }
 
-/// [`on_one_side`] of the equations of a function. `active` says which values are differentiated by.
+/// [`on_one_side`] of the equations of a function. `active` says which values are differentiated
+/// by.
 pub(super) fn sided(f: &Function, session: &Session, active: &dyn Fn(Val) -> bool) -> Vec<bool> {
     let all = session.is_one_sided();
     if all || !f.kinks().any {
@@ -179,7 +181,8 @@ impl LinearProgram {
         self.eqns().iter().any(|e| e.op.has_means())
     }
 
-    /// The same program on one side of its kinks, bodies included; what its equations refer to then is written to `cx`.
+    /// The same program on one side of its kinks, bodies included; what its equations refer to then
+    /// is written to `cx`.
     pub fn on_one_side(&self, cx: &dyn Emit) -> Result<LinearProgram> {
         let mut out = self.clone();
         for e in out.eqns_mut().iter_mut().filter(|e| e.op.has_means()) {

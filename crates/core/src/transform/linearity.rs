@@ -25,7 +25,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// What is one or the other; `None`: neither ordinary nor linear.
+    /// The class of a value that has one or the other; `None`: neither ordinary nor linear.
     pub fn join(self, other: Class) -> Option<Class> {
         match (self, other) {
             (a, b) if a == b => Some(a),
@@ -41,14 +41,15 @@ impl Class {
 }
 
 impl Function {
-    /// What its results are when its parameters are this; `None` if something in it is neither ordinary nor linear.
+    /// The classes of its results for parameters of these classes; `None` if a value in it is
+    /// neither ordinary nor linear.
     pub fn classes(&self, params: &[Class]) -> Option<Vec<Class>> {
         let class = classify(self, params, None).ok()?;
         Some(self.results().iter().map(|r| class[r.index()]).collect())
     }
 
-    /// What the carries (first results of this body) and other results of a loop are, where the first step gets carries
-    /// of these classes between `before` and `after`.
+    /// The classes of the carries (first results of this body) and other results of a loop whose
+    /// first step gets carries of these classes between `before` and `after`.
     pub fn loop_classes(&self, before: &[Class], carry: &[Class], after: &[Class]) -> Option<Vec<Class>> {
         let mut carry = carry.to_vec();
         loop {
@@ -62,7 +63,8 @@ impl Function {
     }
 }
 
-/// What each result of an equation is where some are linear in what others do not depend on; `None` if that is not known.
+/// The class of each result of an equation of which some are linear in operands that others do not
+/// depend on; `None` if that is not known.
 fn results_apart(f: &Function, e: &Eqn, class: &[Class]) -> Option<Vec<Class>> {
     let x: SmallVec<[Class; 8]> = f.operands(e).iter().map(|v| class[v.index()]).collect();
     e.op.classes(&x)
@@ -160,7 +162,8 @@ pub(crate) fn trace_linear(
         let linear = e.results().any(|r| class[r.index()] == Class::Linear);
         let mask = if linear || has(Class::Linear) { linear_operands(f, e, &class) } else { None };
         if mask.is_none() && has(Class::Linear) {
-            // Its derivative where what is linear is zero: by that, its results that are linear are themselves.
+            // Its derivative where what is linear is zero: by that, its results that are linear are
+            // themselves.
             let of = |v: &Val| map[v.index()];
             let x: SmallVec<[Val; 4]> = (f.operands(e).iter())
                 .map(|v| match of(v) {

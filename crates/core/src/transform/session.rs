@@ -56,8 +56,9 @@ pub trait Rule: Send + Sync {
 pub struct RuleSet(FxHashMap<String, Arc<dyn Rule>>);
 
 impl RuleSet {
-    /// Adds the rule of an operation (builder style); a later one replaces an earlier one. Any name may be that of an
-    /// operation of another crate, which is known when it is differentiated and not before: no name is refused here.
+    /// Adds the rule of an operation (builder style); a later one replaces an earlier one. Any name
+    /// may be that of an operation of another crate, which is known when it is differentiated and
+    /// not before: no name is refused here.
     pub fn with(mut self, op: &str, rule: impl Rule + 'static) -> RuleSet {
         self.0.insert(op.to_owned(), Arc::new(rule));
         self

@@ -19,14 +19,15 @@ pub(super) struct Value {
     pub ty: OnceLock<Box<Type>>,
     pub given: Given,
     pub edge: Option<Edge>,
-    /// What is special about a derivative at kinks: most values are none.
+    /// The record of a derivative at kinks: most values are none.
     pub sides: Option<Box<Sides>>,
 }
 
 /// A value that derivatives at kinks were computed in.
 #[derive(Clone, Default)]
 pub(super) struct Sides {
-    /// What it is on one side of the kinks, where that is another value: what is recorded of it is differentiated there.
+    /// Its value on one side of the kinks, where that is another one: operations on it are
+    /// differentiated there.
     pub twin: Option<cotangent_cpu::Tensor>,
     /// The nodes of the values that weights were found by, if it is no longer in the tape itself.
     pub weighs: Option<Weighs>,
@@ -70,7 +71,7 @@ pub(super) struct Exec<'r> {
     track: bool,
     state: RefCell<State>,
     owner: Owner,
-    /// What the weights of kinks that are written here were found by.
+    /// The nodes by which the weights of kinks that are written here were found.
     weighs: Option<Weighs>,
 }
 
@@ -105,7 +106,8 @@ impl<'r> Exec<'r> {
         Exec { rt, track, state, owner: Owner::default(), weighs: None }
     }
 
-    /// The same for the derivative of a node at kinks: what is recorded refers to what its weights were found by.
+    /// The same for the derivative of a node at kinks: what is recorded refers to what its weights
+    /// were found by.
     pub fn weighing(self, weighs: Weighs) -> Exec<'r> {
         Exec { weighs: Some(weighs), ..self }
     }

@@ -1,8 +1,10 @@
-//! Derivatives of derivatives at kinks, eagerly: on one side, as [`on_one_side`] has it for every program.
+//! Derivatives of derivatives at kinks, eagerly: on one side, as [`on_one_side`] has it for every
+//! program.
 //!
-//! A value that holds means of both sides of a kink carries what it is on one side, where that is another value: its twin.
-//! Operations on it compute both, and are recorded at the twins, so that a pass over them differentiates the function on
-//! one side of all its kinks; what users see are means. Most data meet no kink, so most values have no twin.
+//! A value that holds means of both sides of a kink carries what it is on one side, where that is
+//! another value: its twin. Operations on it compute both, and are recorded at the twins, so that a
+//! pass over them differentiates the function on one side of all its kinks; what users see are
+//! means. Most data meet no kink, so most values have no twin.
 
 use super::backward::Part;
 use super::exec::{Exec, Held, Inputs, Sides, Value, Values};
@@ -20,12 +22,13 @@ use std::sync::{Arc, OnceLock};
 /// The nodes, by number, of the values that weights were found by.
 pub(super) type Weighs = Arc<[u64]>;
 
-/// What a node has to do with kinks.
+/// The kinks that a node depends on.
 #[derive(Default)]
 pub(super) struct AtKinks {
-    /// What its weights were found by, if it is a derivative at a kink.
+    /// The nodes by which its weights were found, if it is a derivative at a kink.
     weighs: OnceLock<Weighs>,
-    /// What those of its operands that are not in the tape themselves were found by, and whether it mixes these with others.
+    /// The nodes by which those of its operands were found that are not in the tape themselves, and
+    /// whether it mixes these with others.
     holds: OnceLock<(Weighs, bool)>,
 }
 
@@ -154,7 +157,8 @@ pub(super) fn sides(part: &Part<'_>) -> Vec<bool> {
         let mut weight = (d.op.kink().is_some() && d.tracked[0]).then(|| operands[0]);
         let mut mixes = d.op.mixes(&d.tracked);
         if let Some(at) = visit.node.kinks.get() {
-            // Values that do not move stand for weights, and for derivatives that are not in the tape.
+            // Values that do not move stand for weights, and for derivatives that are not in the
+            // tape.
             if let Some(by) = at.weighs.get() {
                 weight = Some(all.value(nodes(by), None));
                 operands.extend(weight);
@@ -181,9 +185,10 @@ const FAR: usize = 64;
 /// A factor of each of some values.
 type Terms = SmallVec<[(Edge, f64); 4]>;
 
-/// Whether the kink of a node is taken on the other side than that of values that come from nowhere: where what it
-/// compares, its first operand without its second, falls with the first recorded of the values that it is a combination
-/// of. As in `ops/at_kink`, without regard to repetition or, where so nothing is left, with it.
+/// Whether the kink of a node is taken on the other side than that of values that come from
+/// nowhere: where what it compares, its first operand without its second, falls with the first
+/// recorded of the values that it is a combination of. As in `ops/at_kink`, without regard to
+/// repetition or, where so nothing is left, with it.
 pub(super) fn falls(node: &Node) -> bool {
     let Kind::Op { derivative, .. } = &node.kind else { return false };
     let own = derivative.program.eqns().iter().any(|e| e.op.kink() == Some(Kink::Mean));
@@ -219,7 +224,8 @@ fn leading(mut next: Terms, through: bool) -> Option<f64> {
     terms.into_iter().filter(|t| t.1 != 0.0).min_by_key(|t| t.0).map(|t| t.1)
 }
 
-/// The values that the value of an edge is a sum of, with their factors; `None` if it is not recorded as one.
+/// The values that the value of an edge is a sum of, with their factors; `None` if it is not
+/// recorded as one.
 fn parts(e: &Edge, through: bool) -> Option<Terms> {
     let Kind::Op { derivative: d, .. } = &e.node.kind else { return None };
     let mut x = tracked(&e.node, &d.tracked);

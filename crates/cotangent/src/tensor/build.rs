@@ -130,8 +130,8 @@ impl Tensor {
         files::write_with(path.as_ref(), &mut |out| npy::write_parts(&parts, out))
     }
 
-    /// Reads all tensors of an `.npz` archive or, by its ending, a `.safetensors` file. Arrays in Fortran order are
-    /// column-major.
+    /// Reads all tensors of an `.npz` archive or, by its ending, a `.safetensors` file. Arrays in
+    /// Fortran order are column-major.
     ///
     /// ```
     /// use cotangent::{DType, Tensor};
@@ -151,8 +151,8 @@ impl Tensor {
         npz::read_parts(path)?.into_iter().map(|(name, parts)| Ok((name, Tensor::from_parts(parts)?))).collect()
     }
 
-    /// Writes named tensors to an `.npz` archive, column-major ones in Fortran order, or, by its ending, a `.safetensors`
-    /// file, which knows rows alone.
+    /// Writes named tensors to an `.npz` archive, column-major ones in Fortran order, or, by its
+    /// ending, a `.safetensors` file, which knows rows alone.
     pub fn write_all(path: impl AsRef<Path>, tensors: &[(&str, &Tensor)]) -> Result<()> {
         let path = path.as_ref();
         several(path, "write_npy")?;

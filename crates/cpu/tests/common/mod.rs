@@ -49,7 +49,7 @@ pub fn unfused(f: &Function, args: &[Array]) -> Vec<Array> {
 pub fn exact(op: &Op) -> bool {
     match op {
         Op::Unary(f) => !approximate(*f),
-        Op::Binary(f) => !matches!(f, Binary::Pow | Binary::Atan2),
+        Op::Binary(f) => !matches!(f, Binary::Pow | Binary::Atan2 | Binary::Xlogy),
         Op::IntegerPow(p) => p.n == 2,
         Op::Reduce(r) => !matches!(r.op, Reduction::Sum | Reduction::Prod),
         Op::Cumulative(c) => !matches!(c.op, Running::Sum | Running::Prod),
@@ -61,6 +61,7 @@ pub fn exact(op: &Op) -> bool {
         Op::Convolution(_) | Op::SelectWindow(_) | Op::Fft(_) => false,
         Op::Cholesky(_) | Op::TriangularSolve(_) | Op::Lu(_) | Op::Solve(_) | Op::Det(_) | Op::Slogdet(_) => false,
         Op::Qr(_) | Op::Eigh(_) | Op::Svd(_) | Op::Eig(_) | Op::Spectral(_) => false,
+        Op::Polygamma(_) | Op::BesselIe(_) | Op::Special(_) | Op::Betainc(_) => false,
         Op::Extension(_) => false,
         op => op.regions().iter().all(|f| f.eqns().iter().all(|e| exact(&e.op))),
     }
@@ -90,13 +91,20 @@ fn approximate(f: Unary) -> bool {
             | Logistic
             | Erf
             | Erfc
+            | Cbrt
+            | Asinh
+            | Acosh
+            | Atanh
+            | ErfInv
+            | Lgamma
+            | Digamma
             | OneMinusSquare
             | SechSquare
             | RecipOnePlusSquare
     )
 }
 
-/// Whether an equation is a function of complex numbers that the runtime computes in its own way.
+/// Whether an equation, of a body too, is a function of complex numbers that the runtime computes in its own way.
 pub fn is_complex_function(f: &Function) -> bool {
     let own = |op: &Op| match op {
         Op::Unary(f) => approximate(*f) || matches!(f, Unary::Abs | Unary::Sign | Unary::Sqrt),
@@ -105,7 +113,8 @@ pub fn is_complex_function(f: &Function) -> bool {
     };
     let is_complex =
         |e: &cotangent_core::graph::Eqn| f.operands(e).first().is_some_and(|&x| f.ty(x).dtype.is_complex());
-    f.eqns().iter().any(|e| own(&e.op) && is_complex(e))
+    let inside = |op: &Op| op.regions().iter().any(|body| is_complex_function(body));
+    f.eqns().iter().any(|e| own(&e.op) && is_complex(e) || inside(&e.op))
 }
 
 /// Real and imaginary parts.

@@ -111,8 +111,8 @@ fn last(cx: &dyn Emit, c: Val) -> usize {
     cx.ty(c).rank() - 1
 }
 
-/// A program for a number; every fourth is large enough to be run by blocks, and in every third zeros meet infinities and
-/// leave nothing.
+/// A program for a number; every fourth is large enough to be run by blocks, and in every third
+/// zeros meet infinities and leave nothing.
 pub fn program(seed: usize) -> (Arc<Function>, Vec<Array>) {
     let mut r = Random(seed as u64 * 7919 + 1);
     (0..4).for_each(|_| _ = r.below(2));

@@ -71,6 +71,17 @@ impl Laid {
     }
 }
 
+/// Copies elements of lines, which are shorter than what a call of `memcpy` pays for.
+#[inline(always)]
+pub(super) fn copy<T: Copy>(to: &mut [T], from: &[T]) {
+    const CHUNK: usize = 8;
+    let (Some(end), Some(last)) = (to.last_chunk_mut::<CHUNK>(), from.last_chunk::<CHUNK>()) else {
+        return to.iter_mut().zip(from).for_each(|(to, &x)| *to = x);
+    };
+    *end = *last;
+    to.as_chunks_mut::<CHUNK>().0.iter_mut().zip(from.as_chunks::<CHUNK>().0).for_each(|(to, x)| *to = *x);
+}
+
 /// The number of places of so many lines.
 fn volume(lines: usize, places: usize) -> Fallible<usize> {
     lines.checked_mul(places).ok_or(OutOfMemory { bytes: usize::MAX })
@@ -135,7 +146,7 @@ impl Layout {
             for &(run, start) in self.last.slots.iter().filter(|(run, _)| run.count > 0) {
                 let to = &mut to[start + run.p..];
                 match (run.p_step, run.i_step) {
-                    (1, 1) => to[..run.count].copy_from_slice(&x[run.i..run.i + run.count]),
+                    (1, 1) => copy(&mut to[..run.count], &x[run.i..run.i + run.count]),
                     (step, by) => {
                         let mut i = run.i;
                         for y in to.iter_mut().step_by(step).take(run.count) {

@@ -4,7 +4,7 @@
 //! kernel is finite. Where it is not, the elements of the result whose windows have such a product are computed again here,
 //! by the same chain without it. All others keep their bits.
 
-use super::Channels;
+use super::{Channels, Planes};
 use crate::element::Number;
 use crate::gemm::{DEPTH, RUN};
 use crate::memory::{Fallible, collected, with_capacity};
@@ -23,14 +23,15 @@ pub(super) fn ordered<T: Number>(terms: &[Option<(T, T)>], fused: fn(T, T, T) ->
     terms.chunks(DEPTH).map(chain).reduce(T::plus).unwrap_or(T::ZERO)
 }
 
-/// Computes the elements of `y` again whose windows have a product of a weight that is not finite and no element.
+/// Computes the elements of `y` again whose windows have a product of a weight that is not finite and no element: by `sum`,
+/// which is given the factors of the rows `(f, k)` in order, and `None` for those outside.
 pub(super) fn leave_out<T: Number>(
     y: &mut [T],
-    x: &[T],
+    x: Planes<T>,
     w: &[T],
     c: Channels,
     axes: &[Axis],
-    fused: fn(T, T, T) -> T,
+    sum: impl Fn(&[Option<(T, T)>]) -> T + Sync,
 ) -> Fallible {
     let finite = |w: &T| w.times(T::ZERO) == T::ZERO;
     if w.iter().all(finite) {
@@ -44,7 +45,7 @@ pub(super) fn leave_out<T: Number>(
         return Ok(());
     }
     let volume = |f: fn(&Axis) -> usize| axes.iter().map(f).product::<usize>();
-    let (n, m, count) = (volume(|a| a.len), volume(|a| a.window), volume(|a| a.count));
+    let (m, count) = (volume(|a| a.window), volume(|a| a.count));
     // The element of the operand at place `k` of the window `p`.
     let element = |k: &[usize], p: &[usize]| {
         (0..axes.len()).try_fold(0, |s, a| Some(s * axes[a].len + runs[a][k[a]].element(p[a])?))
@@ -52,9 +53,8 @@ pub(super) fn leave_out<T: Number>(
     let places = collected((0..m).map(|k| components(k, axes.iter().map(|a| a.window))))?;
     let rows = c.features * m;
     parallel::try_chunks(y, count, (count * rows) as u64, |plane, y| {
-        let (b, o) = (plane / c.outputs, plane % c.outputs);
-        let w = &w[(b / c.batch * c.outputs + o) * rows..][..rows];
-        let x = &x[b * c.features * n..][..c.features * n];
+        let ((g, b), o) = (c.plane(plane / c.outputs), plane % c.outputs);
+        let w = &w[(g * c.outputs + o) * rows..][..rows];
         let mut odd = collected((0..rows).filter(|&r| !finite(&w[r])).map(|r| r % m))?;
         odd.sort_unstable();
         odd.dedup();
@@ -67,8 +67,8 @@ pub(super) fn leave_out<T: Number>(
                 continue;
             }
             let inside = collected(places.iter().map(|k| element(k, &p)))?;
-            let term = |r: usize| inside[r % m].map(|i| (x[r / m * n + i], w[r]));
-            *y = ordered(&collected((0..rows).map(term))?, fused);
+            let term = |r: usize| inside[r % m].map(|i| (x.plane(g, b, r / m)[i], w[r]));
+            *y = sum(&collected((0..rows).map(term))?);
         }
         Ok(())
     })

@@ -8,8 +8,8 @@
 //! A piece of work is some images or, of large ones, a band along the first axis. Where windows are few, to pack the kernel
 //! would take as long as the product: they are copied to columns.
 
-use super::Channels;
-use super::layout::Layout;
+use super::layout::{Layout, copy};
+use super::{Channels, Planes};
 use crate::gemm::{DEPTH, Gemm, Indirect, Kernels, Lines, PLACES, RUN, Real, gemm, pack, panels, transfer};
 use crate::memory::{Fallible, collected, filled, push, reserve, with_capacity, with_room};
 use crate::parallel::{Shared, attempt, parallel};
@@ -22,7 +22,7 @@ use std::ops::Range;
 const ROOM: usize = 1 << 18;
 /// Windows of a piece that are enough for the kernel to be read, and of all for it to be packed.
 const WINDOWS: usize = 64;
-const ENOUGH: usize = 128;
+pub(super) const ENOUGH: usize = 128;
 /// Panels of windows that a tile of the packed kernel meets while it is in the first cache.
 const PANELS: usize = 4;
 /// The least extent of a band: of lines, and of windows along a line.
@@ -42,16 +42,50 @@ struct Band {
     count: usize,
 }
 
+/// The rows of a product that are computed, of all `(f, k)`: blocks are counted in all of them.
+pub(super) struct Rows {
+    /// Elements of the kernel.
+    pub window: usize,
+    /// Those that windows have, ascending.
+    pub kept: Vec<usize>,
+}
+
+impl Rows {
+    /// All rows.
+    pub(super) fn all(window: usize) -> Fallible<Rows> {
+        Ok(Rows { window, kept: collected(0..window)? })
+    }
+
+    /// Rows that are computed before row `p` of all.
+    fn before(&self, p: usize) -> usize {
+        p / self.window * self.kept.len() + self.kept.partition_point(|&k| k < p % self.window)
+    }
+
+    /// Whether every block of the rows of so many features has one that is computed.
+    pub(super) fn fill_blocks(&self, features: usize) -> bool {
+        let rows = features * self.window;
+        (0..rows).step_by(DEPTH).all(|p| self.before(rows.min(p + DEPTH)) > self.before(p))
+    }
+
+    /// The kernel of these rows.
+    pub(super) fn of<T: Copy>(&self, w: &[T]) -> Fallible<Vec<T>> {
+        let mut of = with_capacity(w.len() / self.window * self.kept.len())?;
+        w.chunks_exact(self.window).for_each(|w| of.extend(self.kept.iter().map(|&k| w[k])));
+        Ok(of)
+    }
+}
+
 struct Plan<'a, T: Real> {
     level: Level,
     kernels: &'static Kernels<T>,
     c: Channels,
-    x: &'a [T],
+    x: Planes<'a, T>,
     w: &'a [T],
-    /// Elements of the operand and windows, per feature; rows of the product.
-    n: usize,
+    /// Windows, and rows of the product that are computed.
     count: usize,
     rows: usize,
+    /// Among all.
+    of: &'a Rows,
     bands: Vec<Band>,
     /// Images of a piece.
     images: usize,
@@ -61,18 +95,19 @@ struct Plan<'a, T: Real> {
     parts: Vec<(usize, usize)>,
 }
 
-/// `y[g, b, o, p]`, none of whose extents nor the rows `(f, k)` are 0.
+/// `y[g, b, o, p]`, none of whose extents nor the rows `(f, k)` are 0. The kernel has the rows that are computed.
 pub(super) fn products<T: Real + Gemm>(
     level: Level,
     y: &mut [T],
-    x: &[T],
+    x: Planes<T>,
     w: &[T],
     c: Channels,
     axes: &[Axis],
+    of: &Rows,
 ) -> Fallible {
     let kernels = T::kernels(level);
     let volume = |f: fn(&Axis) -> usize| axes.iter().map(f).product::<usize>();
-    let (n, count, rows) = (volume(|a| a.len), volume(|a| a.count), c.features * volume(|a| a.window));
+    let (count, rows) = (volume(|a| a.count), c.features * volume(|a| a.window));
     if c.batch * count < ENOUGH {
         return by_columns(y, x, w, c, axes);
     }
@@ -93,7 +128,7 @@ pub(super) fn products<T: Real + Gemm>(
         true => collected((0..c.outputs).step_by(kernels.rows).map(|o| (o, kernels.rows)))?,
         false => collected(panels(c.outputs.div_ceil(lanes)).map(|(v, many)| (v * lanes, many * lanes)))?,
     };
-    let plan = Plan { level, kernels, c, x, w, n, count, rows, bands, images, beside, parts };
+    let plan = Plan { level, kernels, c, x, w, count, rows, of, bands, images, beside, parts };
     with_room(c.groups * plan.outputs() * rows * size_of::<T>(), |room| {
         let (packed, y) = (Shared(room.cast::<T>()), Shared(y.as_mut_ptr()));
         let blocks = rows.div_ceil(STEPS);
@@ -116,10 +151,9 @@ pub(super) fn products<T: Real + Gemm>(
 }
 
 /// The same by the product of the kernel, as it lies, with columns.
-fn by_columns<T: Real + Gemm>(y: &mut [T], x: &[T], w: &[T], c: Channels, axes: &[Axis]) -> Fallible {
+fn by_columns<T: Real + Gemm>(y: &mut [T], x: Planes<T>, w: &[T], c: Channels, axes: &[Axis]) -> Fallible {
     let layout = Layout::new(axes)?;
     let (rows, count) = (c.features * layout.window.len(), layout.starts.len() * layout.along);
-    let n = axes.iter().map(|a| a.len).product::<usize>();
     let mut laid = filled(T::ZERO, c.features.saturating_mul(layout.size))?;
     let all = rows.saturating_mul(c.batch * count);
     let (mut columns, mut sums) = (filled(T::ZERO, all)?, filled(T::ZERO, c.outputs * c.batch * count)?);
@@ -131,21 +165,21 @@ fn by_columns<T: Real + Gemm>(y: &mut [T], x: &[T], w: &[T], c: Channels, axes: 
     for g in 0..c.groups {
         for b in 0..c.batch {
             for (f, to) in laid.chunks_exact_mut(layout.size).enumerate() {
-                layout.put(to, &x[((g * c.batch + b) * c.features + f) * n..][..n]);
+                layout.put(to, x.plane(g, b, f));
             }
             for (f, x) in laid.chunks_exact(layout.size).enumerate() {
                 let row = f * layout.window.len();
                 if by_window {
                     for (to, start) in columns[b * count * rows..].chunks_exact_mut(rows).zip(&windows) {
                         for &(k, from, n) in &lines {
-                            to[row + k..][..n].copy_from_slice(&x[from + start..][..n]);
+                            copy(&mut to[row + k..][..n], &x[from + start..][..n]);
                         }
                     }
                 } else {
                     for (k, from) in layout.window.iter().enumerate() {
                         let to = columns[(row + k) * c.batch * count + b * count..].chunks_exact_mut(layout.along);
                         for (to, start) in to.zip(&layout.starts) {
-                            to.copy_from_slice(&x[from + start..][..layout.along]);
+                            copy(to, &x[from + start..][..layout.along]);
                         }
                     }
                 }
@@ -154,10 +188,11 @@ fn by_columns<T: Real + Gemm>(y: &mut [T], x: &[T], w: &[T], c: Channels, axes: 
         let (a, shape) = ([c.outputs, rows], [rows, c.batch * count]);
         let a = View::dense(&w[g * c.outputs * rows..][..c.outputs * rows], &a);
         gemm(&mut sums, a, View::new(&columns, 0, &shape, &strides))?;
-        let y = y[g * c.batch * c.outputs * count..].chunks_exact_mut(count);
-        for (at, y) in y.take(c.batch * c.outputs).enumerate() {
-            let (b, o) = (at / c.outputs, at % c.outputs);
-            y.copy_from_slice(&sums[(o * c.batch + b) * count..][..count]);
+        for b in 0..c.batch {
+            let y = y[c.place(g, b) * c.outputs * count..].chunks_exact_mut(count);
+            for (o, y) in y.take(c.outputs).enumerate() {
+                copy(y, &sums[(o * c.batch + b) * count..][..count]);
+            }
         }
     }
     Ok(())
@@ -213,6 +248,11 @@ impl<T: Real> Plan<'_, T> {
         self.parts.last().map_or(0, |(first, width)| first + width)
     }
 
+    /// From an image of the result to the next one of its group.
+    fn image(&self) -> usize {
+        self.c.between() * self.c.outputs * self.count
+    }
+
     /// Packs steps of some outputs from one on.
     ///
     /// # Safety
@@ -230,9 +270,9 @@ impl<T: Real> Plan<'_, T> {
     /// # Safety
     /// The kernel is packed, and nobody else uses these elements of `y`.
     unsafe fn piece(&self, packed: *const T, y: *mut T, group: usize, images: Range<usize>, band: &Band) -> Fallible {
-        let Channels { batch, features, outputs, .. } = self.c;
+        let Channels { features, outputs, .. } = self.c;
         let packed = packed.wrapping_add(group * self.outputs() * self.rows);
-        let y = y.wrapping_add((group * batch + images.start) * outputs * self.count + band.first);
+        let y = y.wrapping_add(self.c.place(group, images.start) * outputs * self.count + band.first);
         let size = band.layout.size;
         // Vectors are read whole.
         let of_x = (images.len() * features * size + self.kernels.lanes).next_multiple_of(64);
@@ -246,9 +286,8 @@ impl<T: Real> Plan<'_, T> {
             // SAFETY: the room is for so many elements, of floats or zeros.
             let laid = unsafe { std::slice::from_raw_parts_mut(room, of_x) };
             laid.fill(T::ZERO);
-            let x = self.x[(group * batch + images.start) * features * self.n..].chunks_exact(self.n.max(1));
-            for (to, x) in laid.chunks_exact_mut(size).zip(x.take(images.len() * features)) {
-                band.layout.put(to, x);
+            for (i, to) in laid.chunks_exact_mut(size).take(images.len() * features).enumerate() {
+                band.layout.put(to, self.x.plane(group, images.start + i / features, i % features));
             }
             // SAFETY: as stated, and there is room for the sums.
             unsafe {
@@ -260,20 +299,27 @@ impl<T: Real> Plan<'_, T> {
         })?
     }
 
-    /// Blocks of `k`: the steps of each, where they begin.
-    fn blocks(&self, layout: &Layout, mut f: impl FnMut(usize, &[usize])) {
+    /// Blocks of all rows: the range of each, the first row in it that is computed, and the steps of those.
+    fn blocks(&self, layout: &Layout, mut f: impl FnMut(Range<usize>, usize, &[usize])) {
         let mut steps = [0; DEPTH];
         let mut all = (0..self.c.features).flat_map(|f| layout.window.iter().map(move |k| f * layout.size + k));
-        for p in (0..self.rows).step_by(DEPTH) {
-            let depth = DEPTH.min(self.rows - p);
+        let rows = self.all_rows();
+        for p in (0..rows).step_by(DEPTH) {
+            let end = rows.min(p + DEPTH);
+            let (first, depth) = (self.of.before(p), self.of.before(end) - self.of.before(p));
             steps.iter_mut().zip(all.by_ref().take(depth)).for_each(|(to, step)| *to = step);
-            f(p, &steps[..depth]);
+            f(p..end, first, &steps[..depth]);
         }
+    }
+
+    /// The number of all rows, whether they are computed or not.
+    fn all_rows(&self) -> usize {
+        self.c.features * self.of.window
     }
 
     /// Sums of runs that there may be at a time: those of 1, 2, 4, .. runs that are not added yet, and the next one.
     fn levels(&self) -> usize {
-        1 + self.rows.div_ceil(RUN).ilog2() as usize
+        1 + self.all_rows().div_ceil(RUN).ilog2() as usize
     }
 
     /// Which of the sums the steps from `p` on are added to.
@@ -284,7 +330,7 @@ impl<T: Real> Plan<'_, T> {
     /// Calls `add(i)`, which adds the sums `i + 1` to the sums `i`, wherever the steps before `p` end a run: as often as the
     /// order of [`gemm`](mod@crate::gemm) says.
     fn merged(&self, p: usize, mut add: impl FnMut(usize)) {
-        let (last, run) = (p == self.rows, (p - 1) / RUN);
+        let (last, run) = (p == self.all_rows(), (p - 1) / RUN);
         let top = run.count_ones() as usize;
         let merges = match last {
             true => top,
@@ -308,10 +354,13 @@ impl<T: Real> Plan<'_, T> {
         band: &Band,
     ) -> Fallible {
         let outputs = self.c.outputs;
-        // The first element of the sums of a level, and from one output to the next.
+        // The first element of the sums of a level, from one output to the next, and from one image to the next.
         let place = |level: usize| match level {
-            0 => (y, self.count),
-            _ => (sums.wrapping_add((level - 1) * images * outputs * band.count), band.count),
+            0 => (y, self.count, self.image()),
+            _ => {
+                let of_image = outputs * band.count;
+                (sums.wrapping_add((level - 1) * images * of_image), band.count, of_image)
+            }
         };
         let (lanes, Layout { starts, along, size, .. }) = (self.kernels.lanes, &band.layout);
         // Where vectors are, where they belong, and how many lanes they have.
@@ -324,18 +373,18 @@ impl<T: Real> Plan<'_, T> {
             }
         }
         let panels = collected(panels(vectors.len()))?;
-        self.blocks(&band.layout, |p, steps| {
-            let (to, row) = place(Self::level(p));
+        self.blocks(&band.layout, |Range { start: p, end }, first_row, steps| {
+            let (to, row, image) = place(Self::level(p));
             for panels in panels.chunks(PANELS) {
                 for &(first, width) in &self.parts {
                     let mut t = self.tile(steps, x, p % RUN > 0);
                     t.c_row = row;
-                    t.w = packed.wrapping_add(first * self.rows + p * width);
+                    t.w = packed.wrapping_add(first * self.rows + first_row * width);
                     t.rows = width.min(self.c.outputs - first);
                     let half = usize::from(t.rows * 2 > self.kernels.rows);
                     for &(v, many) in panels {
                         for (i, &(at, (b, p), lanes)) in vectors[v..v + many].iter().enumerate() {
-                            let c = to.wrapping_add((b * outputs + first) * row + p);
+                            let c = to.wrapping_add(b * image + first * row + p);
                             (t.at[i], t.c[i], t.lanes[i]) = (at, c, lanes);
                         }
                         // SAFETY: the steps of these windows are laid out, and those of these outputs packed.
@@ -343,11 +392,13 @@ impl<T: Real> Plan<'_, T> {
                     }
                 }
             }
-            self.merged(p + steps.len(), |level| {
-                let ((to, row), (from, next)) = (place(level), place(level + 1));
-                for o in 0..images * outputs {
+            self.merged(end, |level| {
+                let ((to, row, image), (from, of_row, of_image)) = (place(level), place(level + 1));
+                for (b, o) in (0..images * outputs).map(|i| (i / outputs, i % outputs)) {
+                    let to = to.wrapping_add(b * image + o * row);
+                    let from = from.wrapping_add(b * of_image + o * of_row);
                     // SAFETY: both have the windows of this band for every output of these images, and are apart.
-                    unsafe { add(to.wrapping_add(o * row), from.wrapping_add(o * next), band.count) };
+                    unsafe { add(to, from, band.count) };
                 }
             });
         });
@@ -375,11 +426,11 @@ impl<T: Real> Plan<'_, T> {
         windows.extend((0..images).flat_map(of_image).flat_map(|start| (0..*along).map(move |p| start + p)));
         let row = self.outputs();
         let size_of_level = windows.len() * row;
-        self.blocks(&band.layout, |p, steps| {
+        self.blocks(&band.layout, |Range { start: p, end }, first_row, steps| {
             let sums = sums.wrapping_add(Self::level(p) * size_of_level);
             for &(first, width) in &self.parts {
                 let mut t = self.tile(steps, x, p % RUN > 0);
-                t.w = packed.wrapping_add(first * self.rows + p * width);
+                t.w = packed.wrapping_add(first * self.rows + first_row * width);
                 t.c_row = row;
                 for (tile, at) in windows.chunks(self.kernels.rows).enumerate() {
                     // The last one may compute a row again.
@@ -392,7 +443,7 @@ impl<T: Real> Plan<'_, T> {
                     unsafe { self.kernels.below[width / lanes - 1][half](&t) };
                 }
             }
-            self.merged(p + steps.len(), |level| {
+            self.merged(end, |level| {
                 let at = |level: usize| all.wrapping_add(level * size_of_level);
                 // SAFETY: the sums of two levels, which are apart.
                 unsafe { add(at(level), at(level + 1), size_of_level) };
@@ -402,7 +453,7 @@ impl<T: Real> Plan<'_, T> {
             let from = sums.wrapping_add(b * band.count * row).cast_const();
             let lines = Lines { from, lane: row as isize, step: 1, count: band.count, depth: self.c.outputs };
             // SAFETY: the sums of these windows, to where they belong.
-            unsafe { transfer(self.level, y.wrapping_add(b * self.c.outputs * self.count), self.count, lines) };
+            unsafe { transfer(self.level, y.wrapping_add(b * self.image()), self.count, lines) };
         }
         Ok(())
     }

@@ -9,7 +9,7 @@
 //! every width and both signs. Truth values are mask registers in AVX-512, and lanes as wide as what was compared in AVX2.
 //!
 //! Bodies with operations that are calls (special functions), powers of integers and complex numbers are interpreted. A
-//! vector in which some lane needs the scalar function of sin, cos, tan, pow or atan2, or the division of integers of 64
+//! vector in which some lane needs the scalar function of sin, cos, tan or rem, or the division of integers of 64
 //! bits, goes there, too, with its neighbours.
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]

@@ -1,10 +1,11 @@
 //! The loops around the micro-kernels: blocks of `k`, of columns and of rows, packed where that pays.
 //!
-//! The choice of path, of blocks and of packing depends on shapes and strides, and changes no bit: every path computes
+//! Operands of another type ([`Source`]) are always packed, and become floats there. The choice of path, of blocks and of packing depends on shapes and strides, and changes no bit: every path computes
 //! the chain that [`micro`](super::micro) states for each block of [`DEPTH`] and adds the blocks in ascending order.
 
+use super::batch;
 use super::micro::{Kernels, Micro, Real, Tile, VECTORS};
-use super::pack::{Lines, pack};
+use super::pack::{Lines, Source};
 use super::vector::{Row, Times};
 use crate::element::Number;
 use crate::memory::{Fallible, with_room};
@@ -32,6 +33,10 @@ const FEW_ROWS_APART: usize = 2;
 const PAGE: usize = 4096;
 /// The same for the vectors in a row of C, and A.
 const FEW_VECTORS: usize = 16;
+/// Elements of the factors and the result of small products that are moved in less time than one of them takes alone: as one
+/// tile of matrices in place, or in blocks.
+const FEW_MOVES: usize = 16;
+const MANY_MOVES: usize = 3 * batch::SMALL * batch::SMALL;
 /// Bytes of B that stay in the first cache as they lie.
 const NEAR: usize = 1 << 15;
 
@@ -105,20 +110,21 @@ impl<P> Strided<P> {
 ///
 /// # Safety
 /// A and B are valid for reading, C for writing, at every index, and C overlaps neither. The level is there.
-pub(super) unsafe fn products<E: Parts>(
+pub(super) unsafe fn products<E: Parts, S: Source<E>>(
     level: Level,
     [m, k, n]: [usize; 3],
     count: usize,
     onto: Onto,
     c: Strided<*mut E>,
-    [a, b]: [Strided<*const E>; 2],
-    [mut step_a, mut step_b]: [isize; 2],
+    [a, b]: [Strided<*const S>; 2],
+    steps: [isize; 2],
 ) -> Fallible {
     debug_assert!(onto != Onto::MinusUpper || m == n);
     let kernels = E::Part::kernels(level);
     let lanes = kernels.lanes / E::PARTS;
     // Lanes along the rows of C where there are too few columns to fill them: the transposed product.
     let turned = n < m && (n == 1 || n * 4 <= lanes || (a.row == 1 && n * 2 <= lanes));
+    let [mut step_a, mut step_b] = steps;
     let mut x = match turned {
         true => {
             (step_a, step_b) = (step_b, step_a);
@@ -129,7 +135,13 @@ pub(super) unsafe fn products<E: Parts>(
     };
     // SAFETY: as stated, for one product after another.
     unsafe {
-        if let Some((micro, mut tile)) = x.one() {
+        let one = x.one();
+        if count >= batch::TOGETHER / 2 && x.is_small(one.is_some()) {
+            // Of floats that are not complex, and of which nothing is packed, `E`, its part and `S` are one type.
+            let real = |m: Strided<*const S>| Strided { at: m.at.cast(), row: m.row, col: m.col };
+            return batch::products::<E::Part>(level, [m, k, n], count, c.at.cast(), [real(a), real(b)], steps);
+        }
+        if let Some((micro, mut tile)) = one {
             let parts = E::PARTS as isize;
             for _ in 0..count {
                 micro(&tile);
@@ -164,7 +176,8 @@ fn even(n: usize, most: usize, unit: usize) -> usize {
     n.div_ceil(n.div_ceil(most)).next_multiple_of(unit)
 }
 
-struct Product<E: Parts> {
+/// A product of elements `E`, of factors that become them when they are packed.
+struct Product<E: Parts, S = E> {
     level: Level,
     kernels: &'static Kernels<E::Part>,
     sizes: [usize; 3],
@@ -172,21 +185,21 @@ struct Product<E: Parts> {
     /// How far right of the diagonal of all of C this part begins.
     right: isize,
     c: Strided<*mut E>,
-    a: Strided<*const E>,
-    b: Strided<*const E>,
+    a: Strided<*const S>,
+    b: Strided<*const S>,
 }
 
 /// A product whose parts several threads compute.
-struct Everywhere<'a, E: Parts>(&'a Product<E>);
+struct Everywhere<'a, E: Parts, S>(&'a Product<E, S>);
 
-impl<'a, E: Parts> Everywhere<'a, E> {
-    fn get(&self) -> &'a Product<E> {
+impl<'a, E: Parts, S> Everywhere<'a, E, S> {
+    fn get(&self) -> &'a Product<E, S> {
         self.0
     }
 }
 
 // SAFETY: its pointers are numbers; whoever reads or writes through them says why that is sound.
-unsafe impl<E: Parts> Sync for Everywhere<'_, E> {}
+unsafe impl<E: Parts, S> Sync for Everywhere<'_, E, S> {}
 
 /// `n / unit`, rounded up, for a power of two: divisions would take as long as a small product.
 fn ceil(n: usize, unit: usize) -> usize {
@@ -218,7 +231,7 @@ pub(crate) fn panels(count: usize) -> impl Iterator<Item = (usize, usize)> + Clo
     })
 }
 
-impl<E: Parts> Product<E> {
+impl<E: Parts, S: Source<E>> Product<E, S> {
     /// As [`products`], for one.
     ///
     /// # Safety
@@ -245,7 +258,7 @@ impl<E: Parts> Product<E> {
         // Evenly cut, in whole panels.
         let chunk = [even(m, chunk[0], kernels.rows), even(n, chunk[1], VECTORS * lanes)];
         let (down, across) = (m.div_ceil(chunk[0]), n.div_ceil(chunk[1]));
-        let [pc, pa, pb] = [c.at, a.at.cast_mut(), b.at.cast_mut()].map(Shared);
+        let (pc, [pa, pb]) = (Shared(c.at), [a.at.cast_mut(), b.at.cast_mut()].map(Shared));
         attempt(down * across, nanos, |piece| {
             let (i, j) = (piece / across * chunk[0], piece % across * chunk[1]);
             let sizes = [chunk[0].min(m - i), k, chunk[1].min(n - j)];
@@ -314,7 +327,7 @@ impl<E: Parts> Product<E> {
     unsafe fn on_one_thread(&self) -> Fallible {
         // SAFETY: as stated.
         unsafe {
-            match self.sizes[0] == 1 && self.c.col == 1 && self.onto == Onto::Set {
+            match S::SAME && self.sizes[0] == 1 && self.c.col == 1 && self.onto == Onto::Set {
                 true if self.b.col == 1 => self.row(self.kernels.down[E::PARTS - 1], self.b.row),
                 true if self.b.row == 1 => self.row(self.kernels.across[E::PARTS - 1], self.b.col),
                 _ => self.blocks(),
@@ -322,7 +335,8 @@ impl<E: Parts> Product<E> {
         }
     }
 
-    /// A tile at row `i`, column `j` and step `p` of C, A and B as they lie, of one row and no more.
+    /// A tile at row `i`, column `j` and step `p` of C, A and B in place, of one row and no more. Its operands are replaced by
+    /// packed ones unless they are of the same type.
     fn tile(&self, i: usize, j: usize, p: usize, depth: usize) -> Tile<E::Part> {
         let (c, a, b, w) = (self.c, self.a, self.b, E::PARTS as isize);
         let [i, j, q] = [i, j, p].map(|x| x as isize);
@@ -347,12 +361,20 @@ impl<E: Parts> Product<E> {
     fn one(&self) -> Option<(Micro<E::Part>, Tile<E::Part>)> {
         let ([m, k, n], lanes) = (self.sizes, self.kernels.lanes);
         let [rows, width] = [m * E::PARTS, n * E::PARTS];
-        if rows > self.kernels.rows || width > VECTORS * lanes || k > DEPTH || self.b.col != 1 {
+        if !S::SAME || rows > self.kernels.rows || width > VECTORS * lanes || k > DEPTH || self.b.col != 1 {
             return None;
         }
         let wide = 1 + usize::from(width > lanes) + usize::from(width > 2 * lanes);
         let tile = Tile { rows, last: width - (wide - 1) * lanes, ..self.tile(0, 0, 0, k) };
         Some((self.kernels.direct[E::PARTS - 1][wide - 1][m - 1], tile))
+    }
+
+    /// Whether products of these sizes in lanes are faster than one after another, each of which may be `one` tile.
+    fn is_small(&self, one: bool) -> bool {
+        let [m, k, n] = self.sizes;
+        let moves = m * k + k * n + m * n;
+        let fits = m.max(k).max(n) <= batch::SMALL && moves <= if one { FEW_MOVES } else { MANY_MOVES };
+        S::SAME && E::PARTS == 1 && self.onto == Onto::Set && fits
     }
 
     /// One row times a matrix, by a kernel that reads such as are `stride` apart.
@@ -365,7 +387,7 @@ impl<E: Parts> Product<E> {
         let row = |x: *const E| Row { steps, x: x.cast(), b, stride: stride * E::PARTS as isize, y, count };
         if self.a.col == 1 {
             // SAFETY: as stated.
-            unsafe { times(&row(self.a.at)) };
+            unsafe { times(&row(self.a.at.cast())) };
             return Ok(());
         }
         with_room(steps * size_of::<E>(), |room| {
@@ -373,7 +395,7 @@ impl<E: Parts> Product<E> {
                 (room.cast::<E>(), Lines { from: self.a.at, lane: 0, step: self.a.col, count: 1, depth: steps });
             // SAFETY: as stated, and there is room for the row.
             unsafe {
-                pack(self.level, room, 1, lines);
+                S::pack(self.level, room, 1, lines);
                 times(&row(room));
             }
         })
@@ -390,12 +412,12 @@ impl<E: Parts> Product<E> {
             (_, true) => 2 * FEW_ROWS,
             _ => FEW_ROWS,
         };
-        self.b.col != 1 || ceil(m, self.kernels.rows / E::PARTS) > few
+        !S::SAME || self.b.col != 1 || ceil(m, self.kernels.rows / E::PARTS) > few
     }
 
     /// Whether to pack A pays.
     fn packs_a(&self) -> bool {
-        ceil(self.sizes[2], self.kernels.lanes / E::PARTS) > FEW_VECTORS
+        !S::SAME || ceil(self.sizes[2], self.kernels.lanes / E::PARTS) > FEW_VECTORS
     }
 
     /// Vectors of C in a block, if its columns of B are packed.
@@ -520,7 +542,7 @@ impl<E: Parts> Product<E> {
     unsafe fn pack(
         &self,
         room: *mut E,
-        lines: Lines<E>,
+        lines: Lines<S>,
         steps: Range<usize>,
         panels: impl Iterator<Item = (usize, usize)> + Clone,
     ) {
@@ -530,7 +552,7 @@ impl<E: Parts> Product<E> {
                 let from = from.wrapping_offset(first as isize * lane + steps.start as isize * step);
                 let lines = Lines { from, lane, step, count: width.min(count - first), depth: steps.len() };
                 // SAFETY: as stated.
-                unsafe { pack(self.level, room.add(first * depth + steps.start * width), width, lines) };
+                unsafe { S::pack(self.level, room.add(first * depth + steps.start * width), width, lines) };
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Products whose sums are compensated: each element is that of a sum in twice the precision, rounded once.
 //!
-//! The elements of a product that zeros times infinities made NaN are computed again in the same way, without the products
-//! that have a factor of zero.
+//! The elements of a product that zeros times infinities made NaN are computed again in the same
+//! way, without the products that have a factor of zero.
 
 use super::Number;
 use crate::element::any_nan;
@@ -22,8 +22,8 @@ pub fn gemm_compensated<T: Number>(c: &mut [T], a: View<T>, b: View<T>) -> Falli
     by_elements::<T, false>(c, a, b)
 }
 
-/// Makes the product `c` of `a` and `b` one in which zero times anything is zero: its elements that are NaN are computed
-/// again without the products that have a factor of zero.
+/// Makes the product `c` of `a` and `b` one in which zero times anything is zero: its elements that
+/// are NaN are computed again without the products that have a factor of zero.
 ///
 /// Reads `c` once where nothing is NaN.
 ///
@@ -33,7 +33,8 @@ pub fn gemm_leave_out_zeros<T: Number>(c: &mut [T], a: View<T>, b: View<T>) -> F
     if any_nan(c) { by_elements::<T, true>(c, a, b) } else { Ok(()) }
 }
 
-/// One element of C after another: all, or those that are NaN, without products with zeros (`MEND`).
+/// One element of C after another: all, or those that are NaN, without products with zeros
+/// (`MEND`).
 fn by_elements<T: Number, const MEND: bool>(c: &mut [T], a: View<T>, b: View<T>) -> Fallible {
     let batch = a.shape().len().checked_sub(2).expect("operands have rows and columns");
     let (m, k) = (a.shape()[batch], a.shape()[batch + 1]);

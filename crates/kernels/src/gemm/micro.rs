@@ -7,6 +7,7 @@
 //! on the same chains: rows of A are real and imaginary parts in turn, columns of B likewise, and the tile is put
 //! together at the end, `(Σ re re - Σ im im, Σ re im + Σ im re)`.
 
+use super::batch::Together;
 use super::indirect::Table;
 use super::lanes::{Lanes, Turn};
 use super::vector::Times;
@@ -69,6 +70,8 @@ pub(crate) struct Kernels<T: 'static> {
     pub(super) down: [Times<T>; 2],
     /// The same with adjacent columns.
     pub(super) across: [Times<T>; 2],
+    /// Small products, a lane for each.
+    pub(super) together: Together<T>,
     /// Transposes blocks: `dst[c · width + r] = src[r · stride + c]` for `rows` by `cols`, `rows` below `turn`.
     pub(super) turn: unsafe fn(*const T, isize, *mut T, usize, usize),
     /// Rows of a block of `turn`.
@@ -241,6 +244,7 @@ unsafe fn turn<L: Turn, const S: usize>(src: *const L::E, stride: isize, dst: *m
 macro_rules! level {
     ($name:ident $(, $feature:literal)?; $full:literal: $($r:literal)*; half $half:literal, pairs $($pair:literal)*) => {
         mod $name {
+            use super::super::batch::{self, Batch};
             use super::super::indirect::{self, Indirect};
             use super::super::vector::{self, Row};
             use super::{Kernels, Lanes, Micro, Tile, Turn};
@@ -274,6 +278,11 @@ macro_rules! level {
             unsafe fn below<L: Lanes, const R: usize, const V: usize>(t: &Indirect<L::E>) {
                 // SAFETY: as stated.
                 unsafe { indirect::below::<L, R, V>(t) }
+            }
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn together<L: Lanes>(t: &Batch<L::E>) {
+                // SAFETY: the caller's promise.
+                unsafe { batch::together::<L>(t) }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn down<L: Lanes, const W: usize>(t: &Row<L::E>) {
@@ -335,6 +344,7 @@ macro_rules! level {
                     ],
                     down: [down::<L, 1>, down::<L, 2>],
                     across: [across::<H, S, 1>, across::<H, PAIRS, 2>],
+                    together: together::<L>,
                     turn: turn::<H, S>,
                     side: S,
                 }

@@ -1,7 +1,10 @@
 //! Operands in the order in which micro-kernels read them: `dst[p · width + l]` of lane `l` at step `p`.
 
+use super::blocks::DEPTH;
 use super::micro::Real;
-use crate::simd::Level;
+use crate::simd::{Level, widest};
+use half::slice::HalfFloatSliceExt;
+use half::{bf16, f16};
 
 /// Lanes of an operand: `count` of them, `lane` apart, each with `depth` elements `step` apart.
 #[derive(Clone, Copy)]
@@ -24,6 +27,138 @@ pub(crate) unsafe fn pack<E: Copy>(level: Level, dst: *mut E, width: usize, x: L
             dst.write_bytes(0, width * x.depth);
         }
         transfer(level, dst, width, x);
+    }
+}
+
+/// Elements that are packed as others.
+pub(super) trait Source<E>: Copy {
+    /// Whether they are the same: kernels may read them in place.
+    const SAME: bool;
+
+    /// As [`fn@pack`].
+    ///
+    /// # Safety
+    /// As there; there are at most [`DEPTH`] steps of elements of another type.
+    unsafe fn pack(level: Level, dst: *mut E, width: usize, x: Lines<Self>);
+}
+
+impl<E: Copy> Source<E> for E {
+    const SAME: bool = true;
+
+    unsafe fn pack(level: Level, dst: *mut E, width: usize, x: Lines<E>) {
+        // SAFETY: the caller's promise.
+        unsafe { pack(level, dst, width, x) }
+    }
+}
+
+/// A float of 16 bits.
+pub(super) trait Half: Copy + Send + Sync + Source<f32> {
+    /// Its value; of a NaN that signals the same.
+    fn widened(self) -> f32;
+    /// Rounds to nearest, ties to even.
+    fn narrow(to: &mut [Self], from: &[f32]);
+}
+
+impl Half for bf16 {
+    #[inline(always)]
+    fn widened(self) -> f32 {
+        f32::from_bits(u32::from(self.to_bits()) << 16)
+    }
+
+    fn narrow(to: &mut [bf16], from: &[f32]) {
+        let rounded = |x: f32| {
+            let bits = x.to_bits();
+            let nearest = bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16;
+            // The payload of a NaN may be below the bits that stay.
+            bf16::from_bits(if x.is_nan() { bits >> 16 | 0x40 } else { nearest } as u16)
+        };
+        widest(
+            #[inline(always)]
+            || to.iter_mut().zip(from).for_each(|(to, &x)| *to = rounded(x)),
+        );
+    }
+}
+
+impl Half for f16 {
+    /// The fraction and the exponent are moved, and the bias of the exponent by a product, which is exact.
+    #[inline(always)]
+    fn widened(self) -> f32 {
+        const REBIAS: f32 = f32::from_bits((127 + 127 - 15) << 23);
+        const INFINITY: u32 = 0x1f << 23;
+        let bits = u32::from(self.to_bits());
+        let magnitude = (bits & 0x7fff) << 13;
+        let finite = (f32::from_bits(magnitude) * REBIAS).to_bits();
+        let value = if magnitude >= INFINITY { magnitude | 0xff << 23 } else { finite };
+        f32::from_bits((bits & 0x8000) << 16 | value)
+    }
+
+    fn narrow(to: &mut [f16], from: &[f32]) {
+        to.convert_from_f32_slice(from);
+    }
+}
+
+/// Lanes of halves that are widened before they are transposed.
+const TOGETHER: usize = 8;
+
+macro_rules! halves {
+    ($($t:ty)*) => {$(
+        impl Source<f32> for $t {
+            const SAME: bool = false;
+
+            unsafe fn pack(level: Level, dst: *mut f32, width: usize, x: Lines<$t>) {
+                assert!(x.depth <= DEPTH, "the steps of a block");
+                // SAFETY: the caller's promise.
+                unsafe {
+                    if x.count < width {
+                        dst.write_bytes(0, width * x.depth);
+                    }
+                    if x.lane == 1 {
+                        return widest(
+                            #[inline(always)]
+                            || for p in 0..x.depth {
+                                widen(dst.add(p * width), x.from.offset(p as isize * x.step), x.count, 1);
+                            },
+                        );
+                    }
+                    let mut rows = [0.0; TOGETHER * DEPTH];
+                    for first in (0..x.count).step_by(TOGETHER) {
+                        let count = TOGETHER.min(x.count - first);
+                        widest(
+                            #[inline(always)]
+                            || for lane in 0..count {
+                                let from = x.from.offset((first + lane) as isize * x.lane);
+                                widen(rows.as_mut_ptr().add(lane * DEPTH), from, x.depth, x.step);
+                            },
+                        );
+                        let lines =
+                            Lines { from: rows.as_ptr(), lane: DEPTH as isize, step: 1, count, depth: x.depth };
+                        transfer(level, dst.add(first), width, lines);
+                    }
+                }
+            }
+        }
+    )*};
+}
+
+halves!(f16 bf16);
+
+/// Widens `n` elements, some steps apart.
+///
+/// # Safety
+/// They are valid for reading, and `n` elements of `to` for writing.
+#[inline(always)]
+pub(super) unsafe fn widen<T: Half>(to: *mut f32, from: *const T, n: usize, step: isize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if step == 1 {
+            for i in 0..n {
+                *to.add(i) = (*from.add(i)).widened();
+            }
+        } else {
+            for i in 0..n {
+                *to.add(i) = (*from.offset(i as isize * step)).widened();
+            }
+        }
     }
 }
 

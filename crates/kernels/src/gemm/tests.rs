@@ -56,42 +56,72 @@ fn products_agree_with_the_definition() {
     against_naive(9, |r| bf16::from_f64(r.below(2) as f64), |x: bf16, y| (x - y).to_f32().abs() <= y.to_f32() * 0.3);
 }
 
-/// A float, or two, with the order of sums that products promise.
-trait Promise: blocks::Parts {
-    /// The sum of products over one block.
-    fn block(terms: &[(Self, Self)]) -> Self;
-
+/// An element with the sums that products promise.
+trait Promise: Number {
     /// The element of a product.
-    fn element(terms: &[(Self, Self)]) -> Self {
-        if terms.len() > blocks::RUN {
-            let half = blocks::RUN * terms.len().div_ceil(blocks::RUN).next_power_of_two() / 2;
-            let (left, right) = terms.split_at(half);
-            return Self::element(left).plus(Self::element(right));
-        }
-        terms.chunks(256).map(Self::block).reduce(Self::plus).expect("there are steps")
+    fn element(terms: &[(Self, Self)]) -> Self;
+
+    /// Products at a level.
+    fn at(level: Level, count: usize, c: &mut [Self], a: Matrix<Self>, b: Matrix<Self>, steps: [isize; 2]);
+}
+
+/// The sum of blocks.
+fn in_order<T: Number>(terms: &[(T, T)], block: fn(&[(T, T)]) -> T) -> T {
+    if terms.len() > blocks::RUN {
+        let half = blocks::RUN * terms.len().div_ceil(blocks::RUN).next_power_of_two() / 2;
+        let (left, right) = terms.split_at(half);
+        return in_order(left, block).plus(in_order(right, block));
     }
+    terms.chunks(256).map(block).reduce(T::plus).expect("there are steps")
 }
 
 macro_rules! promise {
-    ($($t:ty)*) => {$(
+    ($($t:ty: $product:expr, $element:expr;)*) => {$(
         impl Promise for $t {
-            fn block(terms: &[(Self, Self)]) -> Self {
-                terms.iter().fold(0.0, |sum, (a, b)| a.mul_add(*b, sum))
+            fn element(terms: &[(Self, Self)]) -> Self {
+                let element: fn(&[(Self, Self)]) -> Self = $element;
+                element(terms)
+            }
+
+            fn at(level: Level, count: usize, c: &mut [Self], a: Matrix<Self>, b: Matrix<Self>, steps: [isize; 2]) {
+                $product(level, count, c, a, b, steps).unwrap();
             }
         }
-
-        impl Promise for Complex<$t> {
-            fn block(terms: &[(Self, Self)]) -> Self {
-                let sum = |f: fn(&(Self, Self)) -> ($t, $t)| <$t>::block(&terms.iter().map(f).collect::<Vec<_>>());
+    )*};
+    (floats: $($t:ty)*) => {$(
+        promise! {
+            $t: at_level, |terms| in_order(terms, |block| block.iter().fold(0.0, |sum, (a, b)| a.mul_add(*b, sum)));
+            Complex<$t>: at_level, |terms| in_order(terms, |block| {
+                let sum = |f: fn(&(Self, Self)) -> ($t, $t)| block.iter().map(f).fold(0.0, |sum, (a, b)| a.mul_add(b, sum));
                 let (rr, ii) = (sum(|(a, b)| (a.re, b.re)), sum(|(a, b)| (a.im, b.im)));
                 let (ri, ir) = (sum(|(a, b)| (a.re, b.im)), sum(|(a, b)| (a.im, b.re)));
                 Complex::new(rr - ii, ri + ir)
-            }
+            });
+        }
+    )*};
+    (halves: $($t:ty)*) => {$(
+        promise! {
+            $t: |level, _, c, a, b, steps| of_halves(level, c, [a, b], steps), |terms| {
+                let wide: Vec<(f32, f32)> = terms.iter().map(|(a, b)| (a.to_f32(), b.to_f32())).collect();
+                <$t>::from_f32(f32::element(&wide))
+            };
+        }
+    )*};
+    (integers: $($t:ty)*) => {$(
+        promise! {
+            $t: |level, count, c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>, steps: [isize; 2]| {
+                let size = c.len() / count;
+                (0..).zip(c.chunks_exact_mut(size)).try_for_each(|(i, c)| {
+                    integers::product(level, c, a.moved(i * steps[0]), b.moved(i * steps[1]))
+                })
+            }, |terms| terms.iter().fold(Self::ZERO, |sum, (a, b)| sum.plus(a.times(*b)));
         }
     )*};
 }
 
-promise!(f32 f64);
+promise!(floats: f32 f64);
+promise!(halves: f16 bf16);
+promise!(integers: bool i8 u8 i16 u16 i32 u32 i64 u64);
 
 /// Sizes for every path: tiles alone and in blocks, one row, one column, few columns, several blocks of `k`.
 const SIZES: [[usize; 3]; 27] = [
@@ -159,7 +189,7 @@ fn the_same_at_every_level<T: Promise>(value: impl Fn(&mut Random) -> T) {
     every_layout(value, |sizes, a, b, expected| {
         for level in Level::available() {
             let mut c = vec![T::ONE; expected.len()];
-            at_level(level, 1, &mut c, a, b, [0; 2]).unwrap();
+            T::at(level, 1, &mut c, a, b, [0; 2]);
             assert_eq!(c, expected, "{sizes:?} at {level:?}: {a:?} {b:?}");
         }
     });
@@ -171,6 +201,72 @@ fn every_level_and_layout_gives_the_bits_of_the_naive_loop() {
     the_same_at_every_level(|r| r.float());
     the_same_at_every_level(|r| Complex::new(r.float() as f32, r.float() as f32));
     the_same_at_every_level(|r| Complex::new(r.float(), r.float()));
+    // Subnormal halves, too.
+    the_same_at_every_level(|r| f16::from_f64(r.float() * [1.0, 1e-5, 1e-6][r.below(3)]));
+    the_same_at_every_level(|r| bf16::from_f64(r.float() * [1.0, 1e-20, 1e-38][r.below(3)]));
+}
+
+/// Values of every width: small ones, the ends of narrower types, and any.
+#[test]
+fn products_of_integers_are_exact_at_every_level_and_of_every_width() {
+    macro_rules! integers {
+        ($($t:ty)*) => {$(
+            the_same_at_every_level(|r| r.next() as $t);
+            for bits in [1u32, 8, 12, 16, 17, 32, 33].into_iter().filter(|&bits| bits < <$t>::BITS) {
+                the_same_at_every_level(|r| {
+                    let ends = [0, 1, (1i64 << (bits - 1)) - 1, -1i64 << (bits - 1), r.next() as i64];
+                    let x = ends[r.below(5)];
+                    (x << (64 - bits) >> (64 - bits)) as $t
+                });
+            }
+        )*};
+    }
+    integers!(i8 u8 i16 u16 i32 u32 i64 u64);
+    the_same_at_every_level(|r| r.below(9) == 0);
+}
+
+/// Batches of matrices of every small size, in every layout, have the bits of one product after another.
+#[test]
+fn small_products_in_a_batch_are_chains_of_fused_multiply_adds() {
+    fn check<T: Promise>(value: impl Fn(&mut Random) -> T) {
+        let mut random = Random(8);
+        let numbers: Vec<T> = (0..40_000).map(|_| value(&mut random)).collect();
+        for [m, k, n] in (0..729).map(|e| [e / 81 + 1, e / 9 % 9 + 1, e % 9 + 1]) {
+            let (layout, count) = (random.below(5), [31, 32, 70][random.below(3)]);
+            // Row-major, transposed, with gaps, from last to first, and with the batch as the innermost axis.
+            let matrix = |offset, rows: usize, cols: usize| {
+                let (size, r, c) = ((rows * cols) as isize, rows as isize, cols as isize);
+                let (start, row_stride, col_stride, step) = match layout {
+                    0 => (0, c, 1, size),
+                    1 => (0, 1, r, size),
+                    2 => (0, 2 * c + 1, 2, r * (2 * c + 1)),
+                    3 => (count * rows * cols - 1, -c, -1, -size),
+                    _ => (0, c * count as isize, count as isize, 1),
+                };
+                (Matrix { data: &numbers[..], offset: offset + start, rows, cols, row_stride, col_stride }, step)
+            };
+            let ((a, by_a), (b, by_b)) = (matrix(0, m, k), matrix(7, k, n));
+            let at = |x: Matrix<T>, i: usize, j: usize| {
+                x.data[x.offset.wrapping_add_signed(i as isize * x.row_stride + j as isize * x.col_stride)]
+            };
+            let mut expected = Vec::new();
+            for (l, e) in (0..count * m * n).map(|e| ((e / (m * n)) as isize, e % (m * n))) {
+                let (a, b) = (a.moved(l * by_a), b.moved(l * by_b));
+                let terms: Vec<(T, T)> = (0..k).map(|p| (at(a, e / n, p), at(b, p, e % n))).collect();
+                expected.push(T::element(&terms));
+            }
+            for level in Level::available() {
+                let mut c = vec![T::ONE; expected.len()];
+                T::at(level, count, &mut c, a, b, [by_a, by_b]);
+                assert_eq!(c, expected, "{count} of {m} {k} {n}, layout {layout}, at {level:?}");
+            }
+        }
+    }
+    check(|r| r.float() as f32);
+    check(|r| r.float());
+    check(|r| Complex::new(r.float() as f32, r.float() as f32));
+    check(|r| bf16::from_f64(r.float()));
+    check(|r| r.next() as i32);
 }
 
 /// The bits of `matrixmultiply`, which has the same blocks, where it has fused multiply-add.
@@ -236,6 +332,8 @@ fn the_number_of_threads_changes_no_bit() {
     the_same_on_every_number_of_threads(|r| r.float() as f32);
     the_same_on_every_number_of_threads(|r| r.float());
     the_same_on_every_number_of_threads(|r| Complex::new(r.float() as f32, r.float() as f32));
+    the_same_on_every_number_of_threads(|r| bf16::from_f64(r.float()));
+    the_same_on_every_number_of_threads(|r| r.next() as i8);
 }
 
 /// What is subtracted from a matrix, all of it or above the diagonal.

@@ -7,6 +7,7 @@
 
 mod cholesky;
 mod field;
+pub mod lanes;
 mod large;
 mod lu;
 mod panels;

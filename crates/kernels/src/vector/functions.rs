@@ -1,6 +1,6 @@
 //! The elementary functions as kernels on slices, chosen by element type and [`Level`].
 
-use super::{Float, MOST, V, math};
+use super::{Float, MOST, V, inverse, math};
 use crate::emit::{self, Id, Recorded};
 use crate::simd::Level;
 use crate::tile::{Kernel, Run};
@@ -309,6 +309,16 @@ functions1! {
     Erf = math::erf;
     /// `1 - erf x`
     Erfc = math::erfc;
+    /// `x^⅓`
+    Cbrt = inverse::cbrt;
+    /// The inverse of sinh.
+    Asinh = inverse::asinh;
+    /// The inverse of cosh.
+    Acosh = inverse::acosh;
+    /// The inverse of tanh.
+    Atanh = inverse::atanh;
+    /// The inverse of the error function.
+    ErfInv = inverse::erf_inv;
     /// `1 - x²`
     OneMinusSquare = math::one_minus_square;
     /// `1 / cosh(x)²`
@@ -335,9 +345,13 @@ functions2! {
     /// IEEE minimum: NaN wins, `-0 < +0`.
     Min = math::minimum;
     /// `x^y`
-    Pow = math::pow, rare odd_power, libm::pow;
+    Pow = math::pow;
     /// The angle of `(y, x)`: the first operand is `y`.
-    Atan2 = math::atan2, rare odd_ratio, libm::atan2;
+    Atan2 = math::atan2;
+    /// `x - trunc(x / y) y`, with the sign of `x`.
+    Rem = math::rem, rare far_quotient, libm::fmod;
+    /// `x log y`, 0 where `x` is 0.
+    Xlogy = math::xlogy;
     /// `x y`, and 0 where a factor is.
     MulStrongZero = math::mul_strong_zero;
     /// `x / y`, and 0 where `x` is or `y` is infinite.

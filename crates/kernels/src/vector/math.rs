@@ -10,20 +10,20 @@ use super::V;
 use super::tables::Tables;
 
 #[inline(always)]
-fn c<W: V>(x: W::E) -> W {
+pub(super) fn c<W: V>(x: W::E) -> W {
     W::splat(x)
 }
 
 /// A small number, exact in every float.
 #[inline(always)]
-fn k<W: V>(x: f64) -> W {
+pub(super) fn k<W: V>(x: f64) -> W {
     use super::Float;
     W::splat(W::E::narrow(x))
 }
 
 /// `c_0 + c_1 x + c_2 x² + ..` by Horner's rule.
 #[inline(always)]
-fn poly<W: V>(x: W, c: &'static [W::E]) -> W {
+pub(super) fn poly<W: V>(x: W, c: &'static [W::E]) -> W {
     let (last, rest) = c.split_last().expect("a polynomial has coefficients");
     rest.iter().rev().fold(W::splat(*last), |y, &c| y.fma(x, W::splat(c)))
 }
@@ -50,7 +50,7 @@ pub(crate) fn scale<W: V>(x: W, n: W) -> W {
 
 /// `(n, q)` with `e^x = 2^n (1 + q)`, for `x` of moderate size.
 #[inline(always)]
-fn exp_parts<W: V>(x: W) -> (W, W) {
+pub(super) fn exp_parts<W: V>(x: W) -> (W, W) {
     let n = x.mul(c(W::E::LOG2E[0])).round();
     let r = n.fma(c(W::E::MINUS_LN2[0]), x);
     let r = n.fma(c(W::E::MINUS_LN2[1]), r);
@@ -59,7 +59,7 @@ fn exp_parts<W: V>(x: W) -> (W, W) {
 
 /// `e^r - 1` for `|r| <= ln 2 / 2`.
 #[inline(always)]
-fn exp_q<W: V>(r: W) -> W {
+pub(super) fn exp_q<W: V>(r: W) -> W {
     r.mul(r).fma(poly(r, W::E::EXP), r)
 }
 
@@ -155,7 +155,7 @@ pub(super) fn logistic<W: V>(x: W) -> W {
 
 /// A positive normal number as `2^e m`, `m` in `[√½, √2)`.
 #[inline(always)]
-fn split<W: V>(x: W) -> (W, W) {
+pub(super) fn split<W: V>(x: W) -> (W, W) {
     let biased = x.bits_add(c(W::E::ONE_MINUS_SQRT_HALF)).exponent_bits();
     let e = biased.or(c(W::E::INTEGER)).sub(c(W::E::INTEGER_BIAS));
     let m = x.bits_add(k(1.0)).bits_sub(biased.to_exponent());
@@ -164,7 +164,7 @@ fn split<W: V>(x: W) -> (W, W) {
 
 /// [`split`] of any positive number, subnormal ones too.
 #[inline(always)]
-fn split_any<W: V>(x: W) -> (W, W) {
+pub(super) fn split_any<W: V>(x: W) -> (W, W) {
     let tiny = x.lt(c(W::E::MIN_NORMAL));
     let (e, m) = split(W::select(tiny, x.mul(c(W::E::SCALE_UP)), x));
     (W::select(tiny, e.sub(c(W::E::SCALED_BY)), e), m)
@@ -172,7 +172,7 @@ fn split_any<W: V>(x: W) -> (W, W) {
 
 /// `f²/2` and the rest: `log(1 + f) = f - (f²/2 - rest)`.
 #[inline(always)]
-fn log_parts<W: V>(f: W) -> (W, W) {
+pub(super) fn log_parts<W: V>(f: W) -> (W, W) {
     let s = f.div(f.add(k(2.0)));
     let z = s.mul(s);
     let half = f.mul(f).mul(k(0.5));
@@ -181,7 +181,7 @@ fn log_parts<W: V>(f: W) -> (W, W) {
 
 /// `e ln 2 + log(1 + f) + c`.
 #[inline(always)]
-fn log_of<W: V>(e: W, f: W, extra: W) -> W {
+pub(super) fn log_of<W: V>(e: W, f: W, extra: W) -> W {
     let (half, rest) = log_parts(f);
     let low = e.fma(c(W::E::LN2_SHORT[1]), rest.add(extra));
     e.mul(c(W::E::LN2_SHORT[0])).sub(half.sub(low).sub(f))
@@ -189,7 +189,7 @@ fn log_of<W: V>(e: W, f: W, extra: W) -> W {
 
 /// The logarithm's special values: `y` where `0 < x < ∞`.
 #[inline(always)]
-fn log_special<W: V>(x: W, y: W) -> W {
+pub(super) fn log_special<W: V>(x: W, y: W) -> W {
     let zero = k::<W>(0.0);
     let pole = W::select(x.eq(zero), c(W::E::MINUS_INFINITY), c(W::E::NAN));
     let y = W::select(zero.lt(x), y, pole);
@@ -258,14 +258,14 @@ fn sin_cos_of<W: V>(r: W, low: W) -> (W, W) {
 
 /// Whether an integer is odd.
 #[inline(always)]
-fn odd<W: V>(n: W) -> W::M {
+pub(super) fn odd<W: V>(n: W) -> W::M {
     let half = n.mul(k(0.5));
     W::not(half.eq(half.floor()))
 }
 
 /// `a` with its sign turned where `m` holds.
 #[inline(always)]
-fn turned<W: V>(m: W::M, a: W) -> W {
+pub(super) fn turned<W: V>(m: W::M, a: W) -> W {
     W::select(m, a.neg(), a)
 }
 
@@ -329,19 +329,15 @@ pub(super) fn atan<W: V>(x: W) -> W {
     y.or(x.sign_of())
 }
 
-/// `y/x` is an ordinary number: neither is 0, infinite, NaN or near an end of the range.
-#[inline(always)]
-pub(super) fn odd_ratio<W: V>(y: W, x: W) -> W::M {
-    let ordinary = |v: W| W::both(c::<W>(W::E::RATIO_RANGE.0).lt(v), v.lt(c(W::E::RATIO_RANGE.1)));
-    W::not(W::both(ordinary(y.abs()), ordinary(x.abs())))
-}
-
+/// The angle of `(y, x)`; of two zeros that of a zero and 1 or -1, of two infinities that of ones.
 #[inline(always)]
 pub(super) fn atan2<W: V>(y: W, x: W) -> W {
-    let q = y.abs().div(x.abs());
+    let (top, bottom) = (y.abs(), x.abs());
+    let ends = W::select(top.eq(k(0.0)), top, k(1.0));
+    let q = W::select(top.eq(bottom), ends, top.div(bottom));
     let a = atan(q);
     let left = c::<W>(W::E::PI[0]).sub(a.sub(c(W::E::PI[1])));
-    W::select(x.lt(k(0.0)), left, a).or(y.sign_of())
+    W::select(k::<W>(1.0).or(x.sign_of()).lt(k(0.0)), left, a).or(y.sign_of())
 }
 
 /// `s = √z`, and `asin s = s + rest` for `z <= 1/4`.
@@ -437,17 +433,26 @@ pub(super) fn rsqrt<W: V>(x: W) -> W {
     k::<W>(1.0).div(x.sqrt())
 }
 
-/// Powers that have rules of their own: of numbers that are not positive and finite, to exponents that are not finite.
-#[inline(always)]
-pub(super) fn odd_power<W: V>(x: W, y: W) -> W::M {
-    let zero = k::<W>(0.0);
-    let ordinary = W::both(zero.lt(x), x.lt(c(W::E::INFINITY)));
-    W::not(W::both(ordinary, y.abs().lt(c(W::E::INFINITY))))
-}
-
-/// `2^(y log2 x)` with the logarithm in two parts.
+/// `x^y`, by the rules of IEEE 754 where `x` is not a positive number.
 #[inline(always)]
 pub(super) fn pow<W: V>(x: W, y: W) -> W {
+    let (a, zero, one, infinity) = (x.abs(), k::<W>(0.0), k::<W>(1.0), c::<W>(W::E::INFINITY));
+    let ends = W::either(W::either(a.eq(zero), a.eq(infinity)), y.abs().eq(infinity));
+    let grows = W::either(W::both(one.lt(a), zero.lt(y)), W::both(a.lt(one), y.lt(zero)));
+    let end = W::select(a.eq(one), one, W::select(grows, infinity, zero));
+    let power = W::select(ends, end, positive_pow(a, y));
+    let whole = y.trunc().eq(y);
+    let power = W::select(W::both(whole, odd(y)), power.or(x.sign_of()), power);
+    // A negative number has powers with integers alone.
+    let none = W::both(W::both(x.lt(zero), a.lt(infinity)), W::not(whole));
+    let power = W::select(none, c(W::E::NAN), power);
+    let power = W::select(W::either(x.is_nan(), y.is_nan()), x.add(y), power);
+    W::select(W::either(x.eq(one), y.eq(zero)), one, power)
+}
+
+/// `2^(y log2 x)` with the logarithm in two parts, for positive finite `x` and finite `y`.
+#[inline(always)]
+pub(super) fn positive_pow<W: V>(x: W, y: W) -> W {
     let (e, m) = split_any(x);
     // log m = 2 s + 2 s³/3 + 2 s⁵ P(s²), s = f / (m + 1), each of the first two in two parts.
     let f = m.sub(k(1.0));
@@ -577,4 +582,32 @@ pub(super) fn recip_one_plus_square<W: V>(x: W) -> W {
     let near = recip(k::<W>(1.0).add(square(x)));
     let r = recip(x);
     W::select(x.abs().le(k(1.0)), near, r.div(x.add(r)))
+}
+
+/// `x log y`, 0 where `x` is 0, whatever `y` is.
+#[inline(always)]
+pub(super) fn xlogy<W: V>(x: W, y: W) -> W {
+    W::select(x.eq(k(0.0)), k(0.0), x.mul(log(y)))
+}
+
+/// `x - trunc(x / y) y`, exact, with the sign of `x`, for quotients below [`far_quotient`].
+///
+/// ```text
+/// r - q y is a float for q = trunc(r / y), and for q = r / y from where quotients are integers
+/// ```
+/// The first step leaves at most `y` times the rounding error of the quotient, the second at most `y`.
+#[inline(always)]
+pub(super) fn rem<W: V>(x: W, y: W) -> W {
+    let (a, b) = (x.abs(), y.abs());
+    let step = |r: W| r.div(b).trunc().neg().fma(b, r);
+    let r = step(step(a));
+    let r = W::select(r.lt(k(0.0)), r.add(b), r);
+    W::select(b.eq(c(W::E::INFINITY)), a, r).or(x.sign_of())
+}
+
+/// Quotients that take more than two steps, and operands that have no remainder.
+#[inline(always)]
+pub(super) fn far_quotient<W: V>(x: W, y: W) -> W::M {
+    let least = c::<W>(W::E::SCALE_UP);
+    W::not(x.abs().div(y.abs()).lt(least.mul(least).mul(k(0.00390625))))
 }

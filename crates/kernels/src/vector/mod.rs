@@ -7,8 +7,11 @@
 pub mod complex;
 pub mod functions;
 pub(crate) mod gradual;
+mod inverse;
 mod math;
 mod portable;
+mod single;
+pub mod special;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -16,12 +19,14 @@ mod tests;
 mod x86;
 
 pub(crate) use math::{maximum, minimum, scale};
-use tables::Tables;
+pub(crate) use tables::Tables;
 
 /// A float with vectors of it for each level.
-pub(crate) trait Float: Tables + Copy + 'static {
+pub(crate) trait Float: Tables + Copy + Send + Sync + 'static {
     /// For machines of which nothing is known.
     type Portable: V<E = Self>;
+    /// One lane.
+    type Single: V<E = Self>;
     /// 256 bits.
     #[cfg(target_arch = "x86_64")]
     type Avx2: V<E = Self>;
@@ -95,6 +100,36 @@ pub(crate) trait V: Copy {
         unsafe {
             self.store(lanes.as_mut_ptr());
             Self::load(lanes.as_ptr().add(H as usize))
+        }
+    }
+    /// The elements of even and of odd index of `self` and `b`, one after the other.
+    #[inline(always)]
+    fn unzip(self, b: Self) -> (Self, Self) {
+        let mut lanes = [Self::E::narrow(0.0); 2 * MOST];
+        let (mut even, mut odd) = ([Self::E::narrow(0.0); MOST], [Self::E::narrow(0.0); MOST]);
+        // SAFETY: there is room for two vectors, and for one in each half.
+        unsafe {
+            self.store(lanes.as_mut_ptr());
+            b.store(lanes.as_mut_ptr().add(Self::N));
+            for l in 0..Self::N {
+                (even[l], odd[l]) = (lanes[2 * l], lanes[2 * l + 1]);
+            }
+            (Self::load(even.as_ptr()), Self::load(odd.as_ptr()))
+        }
+    }
+    /// The inverse of [`V::unzip`].
+    #[inline(always)]
+    fn zip(self, odd: Self) -> (Self, Self) {
+        let mut lanes = [Self::E::narrow(0.0); 2 * MOST];
+        let (mut x, mut y) = ([Self::E::narrow(0.0); MOST], [Self::E::narrow(0.0); MOST]);
+        // SAFETY: as for `unzip`.
+        unsafe {
+            self.store(x.as_mut_ptr());
+            odd.store(y.as_mut_ptr());
+            for l in 0..Self::N {
+                (lanes[2 * l], lanes[2 * l + 1]) = (x[l], y[l]);
+            }
+            (Self::load(lanes.as_ptr()), Self::load(lanes.as_ptr().add(Self::N)))
         }
     }
     fn splat(x: Self::E) -> Self;

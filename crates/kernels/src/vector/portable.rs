@@ -14,6 +14,7 @@ macro_rules! portable {
     ($t:ty, $bits:ty, $fraction:expr) => {
         impl Float for $t {
             type Portable = Array<$t>;
+            type Single = super::single::Lane<$t>;
             #[cfg(target_arch = "x86_64")]
             type Avx2 = super::x86::Avx2<$t>;
             #[cfg(target_arch = "x86_64")]
@@ -42,13 +43,13 @@ macro_rules! portable {
             }
 
             #[inline(always)]
-            fn zip(self, b: Self, f: impl Fn($t, $t) -> $t) -> Self {
+            fn pairs(self, b: Self, f: impl Fn($t, $t) -> $t) -> Self {
                 Array(from_fn(|i| f(self.0[i], b.0[i])))
             }
 
             #[inline(always)]
             fn bits(self, b: Self, f: impl Fn($bits, $bits) -> $bits) -> Self {
-                self.zip(b, |a, b| <$t>::from_bits(f(a.to_bits(), b.to_bits())))
+                self.pairs(b, |a, b| <$t>::from_bits(f(a.to_bits(), b.to_bits())))
             }
 
             #[inline(always)]
@@ -78,19 +79,19 @@ macro_rules! portable {
             }
             #[inline(always)]
             fn add(self, b: Self) -> Self {
-                self.zip(b, |a, b| a + b)
+                self.pairs(b, |a, b| a + b)
             }
             #[inline(always)]
             fn sub(self, b: Self) -> Self {
-                self.zip(b, |a, b| a - b)
+                self.pairs(b, |a, b| a - b)
             }
             #[inline(always)]
             fn mul(self, b: Self) -> Self {
-                self.zip(b, |a, b| a * b)
+                self.pairs(b, |a, b| a * b)
             }
             #[inline(always)]
             fn div(self, b: Self) -> Self {
-                self.zip(b, |a, b| a / b)
+                self.pairs(b, |a, b| a / b)
             }
             #[inline(always)]
             fn sqrt(self) -> Self {

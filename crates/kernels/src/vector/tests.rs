@@ -123,9 +123,32 @@ const MEANING: &[(Unary, fn(f64) -> f64)] = &[
     (Unary::Logistic, |x| if x < 0.0 { libm::exp(x) / (1.0 + libm::exp(x)) } else { 1.0 / (1.0 + libm::exp(-x)) }),
     (Unary::Erf, libm::erf),
     (Unary::Erfc, libm::erfc),
+    (Unary::Cbrt, libm::cbrt),
+    (Unary::Asinh, libm::asinh),
+    (Unary::Acosh, |x| if x < 1.0 { f64::NAN } else { libm::acosh(x) }),
+    (Unary::Atanh, libm::atanh),
+    (Unary::ErfInv, erf_inv),
     (Unary::Recip, |x| 1.0 / x),
     (Unary::RecipOnePlusSquare, |x| if x.abs() < 1e100 { 1.0 / (1.0 + x * x) } else { 1.0 / x / x }),
 ];
+
+/// The inverse of erf by Halley's iteration, on erfc where erf is flat.
+fn erf_inv(x: f64) -> f64 {
+    let a = x.abs();
+    if a >= 1.0 || a.is_nan() || a < 1e-8 {
+        let end = if a == 1.0 { f64::INFINITY.copysign(x) } else { f64::NAN };
+        return if a < 1.0 { x / std::f64::consts::FRAC_2_SQRT_PI } else { end };
+    }
+    let l = libm::log1p(-a) + libm::log1p(a);
+    let b = 4.330746750799873 + 0.5 * l;
+    let mut y = ((b * b - l / 0.147).sqrt() - b).abs().sqrt();
+    for _ in 0..4 {
+        let f = if a < 0.5 { libm::erf(y) - a } else { (1.0 - a) - libm::erfc(y) };
+        let u = f / (std::f64::consts::FRAC_2_SQRT_PI * libm::exp(-y * y));
+        y -= u / (1.0 + y * u);
+    }
+    y.copysign(x)
+}
 
 /// The error in units in the last place of the result; infinite if one is special and the other is not.
 fn ulps(got: f64, want: f64, fraction: i32, least: f64) -> f64 {
@@ -205,7 +228,9 @@ fn functions_of_two_operands() {
     let x = doubles(40_000, &mut random);
     let mut y: Vec<f64> = x.iter().map(|&x| if random.below(2) == 0 { x } else { random.float() * 20.0 }).collect();
     y.rotate_left(17);
-    let meaning: [(Binary, fn(f64, f64) -> f64); 7] = [
+    let meaning: [(Binary, fn(f64, f64) -> f64); 9] = [
+        (Binary::Rem, libm::fmod),
+        (Binary::Xlogy, |x, y| if x == 0.0 { 0.0 } else { x * libm::log(y) }),
         (Binary::Pow, libm::pow),
         (Binary::Atan2, libm::atan2),
         (Binary::Max, libm::fmaximum),

@@ -86,6 +86,21 @@ impl V for Avx2<f32> {
         })
     }
     #[inline(always)]
+    fn unzip(self, b: Self) -> (Self, Self) {
+        let (x, y) = (self.float(), b.float());
+        let ordered = |z| unsafe { _mm256_castpd_ps(_mm256_permute4x64_pd::<0b11011000>(_mm256_castps_pd(z))) };
+        let (even, odd) = unsafe { (_mm256_shuffle_ps::<0x88>(x, y), _mm256_shuffle_ps::<0xdd>(x, y)) };
+        (Self::of(ordered(even)), Self::of(ordered(odd)))
+    }
+    #[inline(always)]
+    fn zip(self, odd: Self) -> (Self, Self) {
+        let (x, y) = (self.float(), odd.float());
+        let (low, high) = unsafe { (_mm256_unpacklo_ps(x, y), _mm256_unpackhi_ps(x, y)) };
+        let first = unsafe { _mm256_permute2f128_ps::<0x20>(low, high) };
+        let second = unsafe { _mm256_permute2f128_ps::<0x31>(low, high) };
+        (Self::of(first), Self::of(second))
+    }
+    #[inline(always)]
     fn splat(x: f32) -> Self {
         Self::of(unsafe { _mm256_set1_ps(x) })
     }
@@ -193,6 +208,22 @@ impl V for Avx2<f64> {
         })
     }
     #[inline(always)]
+    fn unzip(self, b: Self) -> (Self, Self) {
+        let (x, y) = (self.float(), b.float());
+        let (even, odd) = unsafe { (_mm256_unpacklo_pd(x, y), _mm256_unpackhi_pd(x, y)) };
+        let even = unsafe { _mm256_permute4x64_pd::<0b11011000>(even) };
+        let odd = unsafe { _mm256_permute4x64_pd::<0b11011000>(odd) };
+        (Self::of(even), Self::of(odd))
+    }
+    #[inline(always)]
+    fn zip(self, odd: Self) -> (Self, Self) {
+        let (x, y) = (self.float(), odd.float());
+        let (low, high) = unsafe { (_mm256_unpacklo_pd(x, y), _mm256_unpackhi_pd(x, y)) };
+        let first = unsafe { _mm256_permute2f128_pd::<0x20>(low, high) };
+        let second = unsafe { _mm256_permute2f128_pd::<0x31>(low, high) };
+        (Self::of(first), Self::of(second))
+    }
+    #[inline(always)]
     fn splat(x: f64) -> Self {
         Self::of(unsafe { _mm256_set1_pd(x) })
     }
@@ -286,6 +317,24 @@ impl V for Avx512<f32> {
     #[inline(always)]
     fn rotate<const H: i32>(self) -> Self {
         Self(unsafe { _mm512_alignr_epi32::<H>(self.0, self.0) }, PhantomData)
+    }
+    #[inline(always)]
+    fn unzip(self, b: Self) -> (Self, Self) {
+        let (x, y) = (self.float(), b.float());
+        let even = unsafe { _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30) };
+        let odd = unsafe { _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31) };
+        let even = unsafe { _mm512_permutex2var_ps(x, even, y) };
+        let odd = unsafe { _mm512_permutex2var_ps(x, odd, y) };
+        (Self::of(even), Self::of(odd))
+    }
+    #[inline(always)]
+    fn zip(self, odd: Self) -> (Self, Self) {
+        let (x, y) = (self.float(), odd.float());
+        let low = unsafe { _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23) };
+        let high = unsafe { _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31) };
+        let low = unsafe { _mm512_permutex2var_ps(x, low, y) };
+        let high = unsafe { _mm512_permutex2var_ps(x, high, y) };
+        (Self::of(low), Self::of(high))
     }
     #[inline(always)]
     fn splat(x: f32) -> Self {
@@ -382,6 +431,24 @@ impl V for Avx512<f64> {
     #[inline(always)]
     fn rotate<const H: i32>(self) -> Self {
         Self(unsafe { _mm512_alignr_epi64::<H>(self.0, self.0) }, PhantomData)
+    }
+    #[inline(always)]
+    fn unzip(self, b: Self) -> (Self, Self) {
+        let (x, y) = (self.float(), b.float());
+        let even = unsafe { _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14) };
+        let odd = unsafe { _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15) };
+        let even = unsafe { _mm512_permutex2var_pd(x, even, y) };
+        let odd = unsafe { _mm512_permutex2var_pd(x, odd, y) };
+        (Self::of(even), Self::of(odd))
+    }
+    #[inline(always)]
+    fn zip(self, odd: Self) -> (Self, Self) {
+        let (x, y) = (self.float(), odd.float());
+        let low = unsafe { _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11) };
+        let high = unsafe { _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15) };
+        let low = unsafe { _mm512_permutex2var_pd(x, low, y) };
+        let high = unsafe { _mm512_permutex2var_pd(x, high, y) };
+        (Self::of(low), Self::of(high))
     }
     #[inline(always)]
     fn splat(x: f64) -> Self {

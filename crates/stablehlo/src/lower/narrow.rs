@@ -1,9 +1,11 @@
 //! Element types of few bits: floats of 8, 6 and 4 bits are held in `f32`, integers of 4 and 2 bits in `i8` and `ui8`.
 //!
-//! Arithmetic is that of the wider type, and its results are made numbers of the narrow one: floats are rounded (the core's
-//! `round_to`), integers keep their lowest bits. A conversion rounds once, in the type that it comes from; from floats to
-//! integers it stops at the ends of the range. What depends on the number of bits of an element (counts of bits, logical
-//! shifts, high halves, bit casts) is computed from the bits of the narrow type. Tangents are those of the wider type: what is rounded counts as itself.
+//! Arithmetic is that of the wider type, and its results are made numbers of the narrow one: floats
+//! are rounded (the core's `round_to`), integers keep their lowest bits. A conversion rounds once,
+//! in the type that it comes from; from floats to integers it stops at the ends of the range. What
+//! depends on the number of bits of an element (counts of bits, logical shifts, high halves, bit
+//! casts) is computed from the bits of the narrow type. Tangents are those of the wider type: what
+//! is rounded counts as itself.
 
 use super::frame::{Frame, one};
 use crate::ast::{Narrow, Operation, Ty};
@@ -90,7 +92,8 @@ impl Frame<'_> {
         }
     }
 
-    /// Operations whose results depend on the number of bits of an element, for integers of few bits.
+    /// Operations whose results depend on the number of bits of an element, for integers of few
+    /// bits.
     pub(super) fn of_few_bits(&self, op: &Operation<'_>) -> Result<Option<Vals>> {
         let ty = op.result_types().and_then(|t| t.first());
         let Some(Ty::Narrow(wide, Narrow::Int(bits, _))) = ty else { return Ok(None) };
@@ -110,7 +113,8 @@ impl Frame<'_> {
                 let [x, by] = self.take(op)?;
                 cx.op(Binary::ShiftRightLogical, &[code(x), code(by)])
             }
-            // The highest bit is repeated, without signs, too: it is moved to where that of a byte is.
+            // The highest bit is repeated, without signs, too: it is moved to where that of a byte
+            // is.
             "shift_right_arithmetic" => {
                 let [x, by] = self.take(op)?.map(code);
                 let up = cx.full_like(x, i64::from(8 - bits));
@@ -128,8 +132,8 @@ impl Frame<'_> {
         one(cx.bitcast(y, wide.dtype)).map(Some)
     }
 
-    /// `bitcast_convert` from or to a narrow type. Of elements of different sizes, the larger is an axis of the smaller,
-    /// the lowest bits first.
+    /// `bitcast_convert` from or to a narrow type. Of elements of different sizes, the larger is an
+    /// axis of the smaller, the lowest bits first.
     pub(super) fn recoded(&self, op: &Operation<'_>, x: Val, from: Option<&Ty>, to: Option<&Ty>) -> Result<Vals> {
         let sizes = (from.and_then(width), to.and_then(width));
         let (Some(from), Some(to), (Some(a), Some(b))) = (from, to, sizes) else {

@@ -127,9 +127,9 @@ fn strong_zero(cx: &dyn Emit, factor: Val, y: Val) -> Val {
     cx.select(cx.and(factor, cx.is_nan(y)), cx.full_like(y, 0i64), y)
 }
 
-/// A product that sums, where zero times anything is zero. What zeros and infinities make NaN is computed once more if there
-/// is any: from finite factors, and from where positive, negative and undefined infinite terms are. Complex products are
-/// plain.
+/// A product that sums, where zero times anything is zero. What zeros and infinities make NaN is
+/// computed once more if there is any: from finite factors, and from where positive, negative and
+/// undefined infinite terms are. Complex products are plain.
 pub fn without_zeros(cx: &dyn Emit, x: [Val; 2], product: &dyn Fn(&dyn Emit, [Val; 2]) -> Val) -> Vals {
     let plain = product(cx, x);
     let ty = cx.ty(plain);

@@ -1,5 +1,5 @@
-//! Operations whose bits or derivatives are not those of the simpler operations that they are written with: each is a
-//! `stablehlo.composite`.
+//! Operations whose bits or derivatives are not those of the simpler operations that they are
+//! written with: each is a `stablehlo.composite`.
 //!
 //! ```text
 //! %1 = stablehlo.composite "cotangent.stop_gradient" %0 {composite_attributes = {tgraph = "tgraph.module @op .."},
@@ -35,7 +35,8 @@ fn is_kept(op: &Op, types: &[Type]) -> bool {
         Op::RoundTo(_) => types[0].dtype == DType::F64,
         // Sums of the core are compensated.
         Op::LinearRecurrence(_) | Op::ScatterRecurrence(_) | Op::Binary(Binary::AddError) => true,
-        // StableHLO has no word for how a sum is rounded, nor for products in which a zero leaves nothing.
+        // StableHLO has no word for how a sum is rounded, nor for products in which a zero leaves
+        // nothing.
         Op::Reduce(r) => r.stable,
         Op::DotGeneral(d) => d.stable || d.strong_zero,
         Op::Convolution(c) => c.stable || c.strong_zero,

@@ -273,8 +273,9 @@ fn guarded(cx: &dyn Emit, condition: Val, x: Val) -> Val {
     cx.select(condition, cx.full_like(x, 1.0), x)
 }
 
-/// `y x^(y-1)`, and 0 where `y` is, however large the power: so it is in every derivative of a power series. There the
-/// power is written `x^y / x`, whose derivatives leave out what is infinite beside a zero.
+/// `y x^(y-1)`, and 0 where `y` is, however large the power: so it is in every derivative of a
+/// power series. There the power is written `x^y / x`, whose derivatives leave out what is infinite
+/// beside a zero.
 fn pow_dx(cx: &Lin<'_>, a: &At) -> Val {
     let one = cx.full_like(a.y, 1.0);
     let constant = is_zero(cx.emit(), a.y);

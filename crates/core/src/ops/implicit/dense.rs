@@ -43,6 +43,6 @@ pub(super) fn dense(cx: &dyn Emit, apply: &Apply<'_>, consts: &[Val], b: &[Val],
     let r = s.sub(cx, b, &apply(cx, consts, &x));
     let residual = s.length(cx, &r);
     let of_a = Space::of(&[cx.ty(matrix)]).length(cx, &[matrix]);
-    let converged = small(cx, &s, residual, &x, of_a, s.length(cx, b), s.tolerance(stop, 128.0));
+    let converged = small(cx, residual, s.norm(cx, &x), of_a, s.length(cx, b), s.tolerance(stop, 128.0));
     Solution { x, residual, steps: count(cx, 1), converged }
 }

@@ -5,7 +5,7 @@
 //! (`exp(-x)` has none): there the derivative has vanished, too, while the last step was not small ([`regular`]). And what
 //! decreases without end, or in a direction across ([`curved`]), is no minimum.
 
-use super::space::{Space, count, measure, number};
+use super::space::{COMPARABLE, Space, count, measure, number};
 use super::{Solution, Solver, Stopping};
 use crate::dtype::DType;
 use crate::emit::Emit;
@@ -140,12 +140,15 @@ pub(super) fn newton(cx: &dyn Emit, f: &Arc<Function>, consts: &[Val], start: &[
             let y = cx.inline(f, &at);
             let apply = |cx: &dyn Emit, w: &[Val], v: &[Val]| cx.inline(&jacobian, &[w, v].concat());
             let d = Solver::Gmres.run(cx, &apply, &at, &y, Stopping::default()).x;
-            let of_y = s.norm(cx, &y);
+            // Equations are measured as the linear solver measures them: each by the size of its
+            // row.
+            let rows = s.row_scales(cx, &apply(cx, &at, &s.probe(cx)), false, COMPARABLE);
+            let of_y = s.norm(cx, &s.times(cx, &rows, &y));
             let smaller = |cx: &dyn Emit, w: &[Val], _: Val, x: &[Val]| {
-                let new = s.norm(cx, &cx.inline(f, &[&w[..nc], x].concat()));
-                cx.compare(new, Comparison::Lt, w[nc])
+                let y = cx.inline(f, &[&w[..nc], x].concat());
+                cx.compare(s.norm(cx, &s.times(cx, &w[nc + 1..], &y)), Comparison::Lt, w[nc])
             };
-            let t = line_search(cx, &s, &[w, &[of_y]].concat(), x, &d, &smaller);
+            let t = line_search(cx, &s, &[w, &[of_y], &rows].concat(), x, &d, &smaller);
             let next = along(cx, &s, &[x, &d].concat(), t);
             [Pace::step(cx, &s, c, [last, &d, &next], of_y, tol), next].concat()
         },
@@ -153,7 +156,9 @@ pub(super) fn newton(cx: &dyn Emit, f: &Arc<Function>, consts: &[Val], start: &[
     let (last, x) = y[Pace::SIZE..].split_at(n);
     let at = [consts, x].concat();
     let residual = s.norm(cx, &cx.inline(f, &at));
-    let moved = cx.inline(&jacobian, &[&at, last].concat());
+    let derivative = |v: &[Val]| cx.inline(&jacobian, &[&at, v].concat());
+    let rows = s.row_scales(cx, &derivative(&s.probe(cx)), false, COMPARABLE);
+    let moved = s.times(cx, &rows, &derivative(last));
     let sound = cx.and(cx.is_finite(residual), regular(cx, &s, &y, x, &moved, tol));
     let converged = cx.and(cx.and(y[2], cx.is_finite(y[3])), sound);
     Solution { x: x.to_vec(), residual, steps: y[0], converged }

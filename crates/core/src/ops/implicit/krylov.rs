@@ -8,7 +8,7 @@
 //! the residual while it shrinks and the last image otherwise (Jiránek, Rozložník 2010). Restarts compute the residual anew.
 //! Both get systems that [`Solver::run`](super::Solver) has scaled: squares of what they measure are in range.
 
-use super::space::{Space, count, measure, number};
+use super::space::{COMPARABLE, Space, count, measure, number};
 use super::{Solution, Stopping};
 use crate::dtype::DType;
 use crate::emit::Emit;
@@ -23,8 +23,8 @@ const RESTART: usize = 40;
 const ROUNDINGS: f64 = 128.0;
 
 /// Whether a residual is as small as rounding allows, and small beside `b`: a huge `x` solves nothing.
-pub(super) fn small(cx: &dyn Emit, s: &Space, r: Val, x: &[Val], of_a: Val, of_b: Val, tol: f64) -> Val {
-    let scale = cx.add(of_b, cx.mul(of_a, s.length(cx, x)));
+pub(super) fn small(cx: &dyn Emit, r: Val, of_x: Val, of_a: Val, of_b: Val, tol: f64) -> Val {
+    let scale = cx.add(of_b, cx.mul(of_a, of_x));
     let below = |c: f64, m: Val| cx.compare(r, Comparison::Le, cx.scale_by(c, m));
     // Nothing is small beside what is not finite.
     cx.and(cx.is_finite(scale), cx.and(below(tol, scale), below(tol.sqrt(), of_b)))
@@ -34,6 +34,34 @@ pub(super) fn small(cx: &dyn Emit, s: &Space, r: Val, x: &[Val], of_a: Val, of_b
 fn larger(cx: &dyn Emit, s: &Space, norm: Val, y: &[Val], x: &[Val]) -> Val {
     let seen = cx.div(s.length(cx, y), s.length(cx, x));
     cx.select(cx.compare(seen, Comparison::Gt, norm), seen, norm)
+}
+
+/// The scales of rows and columns that bring a Hermitian positive definite matrix to a diagonal of
+/// comparable numbers. A row of `A D` is as large as the root of its diagonal element where rows
+/// are coupled, as large as that element where they are not: half the exponent is taken again and
+/// again until rows are comparable.
+pub(super) fn symmetric_scales(
+    cx: &dyn Emit,
+    s: &Space,
+    apply: &Apply<'_>,
+    consts: &[Val],
+    product: &[Val],
+) -> Vec<Val> {
+    let nc = consts.len();
+    let first = s.row_scales(cx, product, true, COMPARABLE);
+    let init = [&[count(cx, 1), s.any_scaled(cx, &first)], &first[..]].concat();
+    let y = cx.while_loop(
+        consts,
+        &init,
+        |cx, _, c| cx.and(c[1], cx.compare(c[0], Comparison::Lt, count(cx, 10))),
+        |cx, w, c| {
+            let d = &c[2..];
+            let q = s.times(cx, d, &apply(cx, &w[..nc], &s.times(cx, d, &s.probe(cx))));
+            let more = s.row_scales(cx, &q, true, 4.0);
+            [&[cx.add(c[0], count(cx, 1)), s.any_scaled(cx, &more)], &s.times(cx, d, &more)[..]].concat()
+        },
+    );
+    y[2..].to_vec()
 }
 
 /// A Hermitian positive definite system.
@@ -46,7 +74,8 @@ pub(super) fn cg(cx: &dyn Emit, apply: &Apply<'_>, consts: &[Val], b: &[Val], st
     // Steps, |A|, <r, r>, then x, r, p.
     let init =
         [vec![count(cx, 0), number(cx, 0.0), s.real_dot(cx, b, b)], s.zeros(cx), b.to_vec(), b.to_vec()].concat();
-    let done = |cx: &dyn Emit, of_b: Val, c: &[Val]| small(cx, &s, cx.sqrt(c[2]), &c[3..3 + n], c[1], of_b, tol);
+    let done =
+        |cx: &dyn Emit, of_b: Val, c: &[Val]| small(cx, cx.sqrt(c[2]), s.length(cx, &c[3..3 + n]), c[1], of_b, tol);
     let y = cx.while_loop(
         &[consts, &[of_b]].concat(),
         &init,
@@ -69,7 +98,7 @@ pub(super) fn cg(cx: &dyn Emit, apply: &Apply<'_>, consts: &[Val], b: &[Val], st
     );
     let x = y[3..3 + n].to_vec();
     let residual = s.length(cx, &s.sub(cx, b, &apply(cx, consts, &x)));
-    let converged = small(cx, &s, residual, &x, y[1], of_b, tol);
+    let converged = small(cx, residual, s.length(cx, &x), y[1], of_b, tol);
     Solution { x, residual, steps: y[0], converged }
 }
 
@@ -86,7 +115,7 @@ pub(super) fn gmres(cx: &dyn Emit, apply: &Apply<'_>, consts: &[Val], b: &[Val],
     let init = [vec![no, count(cx, 0), number(cx, 0.0), of_b], s.zeros(cx), b.to_vec()].concat();
     let going = |cx: &dyn Emit, of_b: Val, c: &[Val]| {
         let left = cx.and(cx.compare(c[0], Comparison::Lt, count(cx, max)), cx.is_finite(c[2]));
-        cx.and(left, cx.not(small(cx, &s, c[2], &c[3..3 + n], c[1], of_b, tol)))
+        cx.and(left, cx.not(small(cx, c[2], s.length(cx, &c[3..3 + n]), c[1], of_b, tol)))
     };
     let y = cx.while_loop(
         &[consts, &[of_b], b].concat(),
@@ -102,7 +131,7 @@ pub(super) fn gmres(cx: &dyn Emit, apply: &Apply<'_>, consts: &[Val], b: &[Val],
             [vec![vain, c[0], c[1], new], x.to_vec(), r].concat()
         },
     );
-    let converged = small(cx, &s, y[3], &y[4..4 + n], y[2], of_b, tol);
+    let converged = small(cx, y[3], s.length(cx, &y[4..4 + n]), y[2], of_b, tol);
     Solution { x: y[4..4 + n].to_vec(), residual: y[3], steps: y[1], converged }
 }
 

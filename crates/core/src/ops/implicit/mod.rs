@@ -22,7 +22,7 @@ use crate::primitive::Val;
 use crate::shape::Type;
 use crate::transform::{Session, grad};
 use iterate::{descent, newton, picard};
-use space::{Space, measure};
+use space::{COMPARABLE, Space, measure};
 use std::sync::Arc;
 
 /// How a linear system is solved.
@@ -37,23 +37,41 @@ pub enum Solver {
 }
 
 impl Solver {
-    /// Solves the system divided by powers of two, so that neither large nor small numbers leave the range of their type
-    /// when they are squared; this changes no bit elsewhere. `b` tells its own exponent, `A b` that of `A`.
+    /// Solves the system divided by powers of two, so that neither large nor small numbers leave
+    /// the range of their type when they are squared, and no row is lost beside others that are far
+    /// larger; this changes no bit elsewhere. `b` has its own exponent, the product with a vector
+    /// in no special direction has those of `A` and of its rows. Conjugate gradients need a
+    /// Hermitian matrix: rows and columns are scaled. The dense solver chooses pivots. The residual
+    /// is that of the scaled rows, times the size of the largest.
     fn run(self, cx: &dyn Emit, apply: &Apply<'_>, consts: &[Val], b: &[Val], stop: Stopping) -> Solution {
         let s = Space::of(&b.iter().map(|&b| cx.ty(b)).collect::<Vec<_>>());
         let nc = consts.len();
-        let of_b = s.exponent(cx, b);
-        let b = s.shift(cx, cx.neg(of_b), b);
-        let of_a = s.exponent(cx, &apply(cx, consts, &b));
-        let apply = |cx: &dyn Emit, w: &[Val], v: &[Val]| s.scale(cx, w[nc], &apply(cx, &w[..nc], v));
-        let consts = [consts, &[cx.exp2(cx.neg(of_a))]].concat();
+        let product = apply(cx, consts, &s.probe(cx));
+        let of_a = s.exponent(cx, &product);
+        let rows = match self {
+            Solver::Cg => krylov::symmetric_scales(cx, &s, apply, consts, &product),
+            Solver::Gmres => s.row_scales(cx, &product, false, COMPARABLE),
+            Solver::Dense => vec![],
+        };
+        let scaled = |cx: &dyn Emit, rows: &[Val], v: Vec<Val>| if rows.is_empty() { v } else { s.times(cx, rows, &v) };
+        let columns =
+            |cx: &dyn Emit, rows: &[Val], v: Vec<Val>| if self == Solver::Cg { scaled(cx, rows, v) } else { v };
+        let b = scaled(cx, &rows, b.to_vec());
+        let of_b = s.exponent(cx, &b);
+        let b = s.shift(cx, cx.neg(of_b), &b);
+        let apply = |cx: &dyn Emit, w: &[Val], v: &[Val]| {
+            let (rows, v) = (&w[nc + 1..], columns(cx, &w[nc + 1..], v.to_vec()));
+            scaled(cx, rows, s.scale(cx, w[nc], &apply(cx, &w[..nc], &v)))
+        };
+        let consts = [consts, &[cx.exp2(cx.neg(of_a))], &rows[..]].concat();
         let found = match self {
             Solver::Cg => krylov::cg(cx, &apply, &consts, &b, stop),
             Solver::Gmres => krylov::gmres(cx, &apply, &consts, &b, stop),
             Solver::Dense => dense::dense(cx, &apply, &consts, &b, stop),
         };
         let residual = Space::of(&[measure()]).shift(cx, of_b, &[found.residual])[0];
-        Solution { x: s.shift(cx, cx.sub(of_b, of_a), &found.x), residual, ..found }
+        let x = columns(cx, &rows, s.shift(cx, cx.sub(of_b, of_a), &found.x));
+        Solution { x, residual, ..found }
     }
 
     fn complaint(self) -> &'static str {
@@ -68,8 +86,9 @@ impl Solver {
 /// When an iteration ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stopping {
-    /// Size of the last step (for linear systems: of the residual), relative; by default what the element type can
-    /// resolve.
+    /// Size of the last step (for linear systems: of the residual) relative to the norm of all
+    /// unknowns together, so what is far smaller than the largest unknown is not resolved; by
+    /// default what the element type can resolve.
     pub tolerance: Option<f64>,
     /// Steps; by default 10 000 of a fixed point, 2 000 products of a linear solver, and of Newton's method 200, not
     /// counting those that halve what is to vanish (which so many steps can do as the type has exponents).

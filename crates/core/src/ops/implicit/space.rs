@@ -29,6 +29,10 @@ pub(super) struct Space {
     tame: f64,
 }
 
+/// Exponents by which rows may differ before they are scaled: sums of chance do not cancel that
+/// far.
+pub(super) const COMPARABLE: f64 = 26.0;
+
 /// No tolerance that follows from rounding is larger: what is off by half is no solution in any type.
 const LOOSEST: f64 = 0.03125;
 
@@ -167,11 +171,55 @@ impl Space {
         x.iter().zip(&self.types).map(one).collect()
     }
 
-    /// A vector in no special direction.
+    /// Powers of two that bring the rows of a matrix to comparable sizes; `q` is its product with
+    /// [`Space::probe`]. 1 where exponents differ by no more than `apart`, or a row of `q` is zero
+    /// or not finite. With `half`, their square roots.
+    pub fn row_scales(&self, cx: &dyn Emit, q: &[Val], half: bool, apart: f64) -> Vec<Val> {
+        let exponents: Vec<Val> = q.iter().map(|&q| cx.floor(cx.log2(wide(cx, cx.abs(q))))).collect();
+        let Some(most) = self.largest(cx, &exponents) else { return exponents };
+        let one = |(&e, t): (&Val, &Type)| {
+            let ty = Type::new(DType::F64, t.shape.clone());
+            let full = |x: f64| cx.full(&ty, x);
+            let below = cx.sub(Self::spread(cx, most, &ty), e);
+            let far = cx.compare(below, Comparison::Gt, full(apart));
+            let e = cx.select(cx.and(far, cx.is_finite(below)), below, full(0.0));
+            let e = if half { cx.floor(cx.scale_by(0.5, e)) } else { e };
+            let largest = match t.dtype.real() {
+                DType::F64 => 1000.0,
+                DType::F16 => 14.0,
+                _ => 120.0,
+            };
+            let scale = cx.exp2(cx.minimum(e, full(largest)));
+            if t.dtype == DType::F64 { scale } else { cx.convert(scale, t.dtype) }
+        };
+        exponents.iter().zip(&self.types).map(one).collect()
+    }
+
+    /// The largest element of real tensors, NaN aside; none if there are no tensors.
+    fn largest(&self, cx: &dyn Emit, x: &[Val]) -> Option<Val> {
+        let one = |(&x, t): (&Val, &Type)| cx.max_or_least(x, &Self::all_axes(t, 0));
+        x.iter().zip(&self.types).map(one).reduce(|a, b| cx.maximum(a, b))
+    }
+
+    /// Whether scales are not all 1.
+    pub fn any_scaled(&self, cx: &dyn Emit, scales: &[Val]) -> Val {
+        let wide: Vec<Val> = scales.iter().map(|&d| wide(cx, cx.abs(d))).collect();
+        let most = self.largest(cx, &wide).unwrap_or_else(|| number(cx, 1.0));
+        cx.compare(most, Comparison::Gt, number(cx, 1.0))
+    }
+
+    /// Products element by element.
+    pub fn times(&self, cx: &dyn Emit, x: &[Val], y: &[Val]) -> Vec<Val> {
+        x.iter().zip(y).map(|(&x, &y)| cx.mul(x, y)).collect()
+    }
+
+    /// A vector in no special direction: of no single frequency, either.
     pub fn probe(&self, cx: &dyn Emit) -> Vec<Val> {
         let one = |(k, t): (usize, &Type)| {
             let flat = Type::new(DType::F64, vec![t.shape.numel()]);
-            let at = cx.add(cx.scale_by(1.7, cx.iota(&flat, 0)), cx.full(&flat, 0.3 + k as f64));
+            let k = cx.full(&flat, 0.3 + k as f64);
+            let i = cx.add(cx.iota(&flat, 0), k);
+            let at = cx.add(cx.scale_by(1.7, i), cx.mul(i, cx.sqrt(i)));
             let v = cx.reshape(cx.cos(at), &t.shape);
             if t.dtype == DType::F64 { v } else { cx.convert(v, t.dtype) }
         };

@@ -83,7 +83,8 @@ fn one_plus_square(cx: &dyn Emit, x: Val) -> Val {
     cx.add(cx.full_like(x, 1.0), cx.square(x))
 }
 
-/// `sqrt(1 - x²)`; of complex numbers by two roots, whose product does not overflow before `x` does.
+/// `sqrt(1 - x²)`; of complex numbers by two roots, whose product does not overflow before `x`
+/// does.
 fn root_one_minus_square(cx: &dyn Emit, x: Val) -> Val {
     if !cx.ty(x).dtype.is_complex() {
         return cx.sqrt(cx.one_minus_square(x));

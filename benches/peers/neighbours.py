@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""Changes programs by one step and counts their instructions: a kernel that is fast for one shape or type alone shows here.
+
+    python3 benches/peers/neighbours.py [--only REGEX] [--steps half,plus,..] [--bin FILE] [--table FILE.md]
+
+For each program of `ROWS` and each step the instructions of a call are counted by callgrind (AVX2, one thread; the
+difference of runs with four and two calls), divided by the elements of the inputs, and by the same of the unchanged
+program. At most 1.5 is allowed, twice as much where elements are twice as wide. Exceptions stand in `EXCEPTIONS`.
+A step that a program does not take (its shapes are fixed, JAX cannot trace it) is left out, and said so.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from compare import bench_binary
+from libraries import LIBRARIES
+from workloads import ALL, Workload, make
+
+ROWS = (
+    "popcount div_mod random_bits random_normal dropout gelu_bf16 rms_norm_bf16 complex_chain erf_inv lgamma betainc poisson_loss "
+    "poisson_128 rfft_power fft_rows histogram segment_sum embedding scatter_set top_k argmax matmul_i8 matmul_bf16 matvec_50000x3 "
+    "conv_depthwise conv_stride2 cumsum solve qr eigvalsh cholesky"
+).split()
+MOST = 1.5
+EXCEPTIONS = {}
+HALVES = {"float32": "float16", "float64": "float32", "int32": "int16", "uint32": "uint16", "int8": "int8", "complex64": "complex64"}
+SIGNS = {"int32": "uint32", "uint32": "int32", "int8": "uint8", "float32": "float32", "float64": "float64", "complex64": "complex64"}
+
+
+def typed(table):
+    def step(w, f):
+        inputs = [(table[d], s, r) for d, s, r in w.inputs]
+        return (inputs, f) if inputs != w.inputs else None
+
+    return step
+
+
+def resized(by):
+    def step(w, f):
+        top = max((n for _, s, _ in w.inputs for n in s), default=0)
+        return [(d, tuple(n + by if n == top else n for n in s), r) for d, s, r in w.inputs], f
+
+    return step
+
+
+def swapped(w, f):
+    """Inputs whose last two axes are stored the other way round."""
+    if all(len(s) < 2 for _, s, _ in w.inputs):
+        return None
+    inputs = [(d, s if len(s) < 2 else (*s[:-2], s[-1], s[-2]), r) for d, s, r in w.inputs]
+    return inputs, lambda nn, *x: f(nn, *[v if v.ndim < 2 else nn.swap(v) for v in x])
+
+
+def batched(w, f):
+    import jax
+
+    return [(d, (3, *s), r) for d, s, r in w.inputs], lambda nn, *x: jax.vmap(lambda *x: f(nn, *x))(*x)
+
+
+def viewed(stretch, view):
+    """The first input of the largest rank as a view of another."""
+
+    def step(w, f):
+        k = max(range(len(w.inputs)), key=lambda k: len(w.inputs[k][1]))
+        d, s, r = w.inputs[k]
+        if not s:
+            return None
+        inputs = [*w.inputs[:k], (d, (*s[:-1], s[-1] * stretch), r), *w.inputs[k + 1 :]]
+        return inputs, lambda nn, *x: f(nn, *[view(v) if i == k else v for i, v in enumerate(x)])
+
+    return step
+
+
+STEPS = {
+    "half": typed(HALVES),
+    "sign": typed(SIGNS),
+    "plus": resized(1),
+    "minus": resized(-1),
+    "swapped": swapped,
+    "batched": batched,
+    "reversed": viewed(1, lambda x: x[..., ::-1]),
+    "strided": viewed(2, lambda x: x[..., ::2]),
+}
+
+
+def elements(inputs):
+    return sum(int(np.prod(s)) for _, s, _ in inputs)
+
+
+def widths(inputs):
+    return max(np.dtype(d).itemsize for d, _, _ in inputs)
+
+
+def variant(w, step):
+    """The changed workload, or nothing."""
+    import jax
+
+    inputs, wrt = w.inputs[w.weighted :], [i - w.weighted for i in w.wrt]
+    changed = STEPS[step](Workload(w.name, w.derived, (), inputs, w.primal), w.primal)
+    if changed is None:
+        return None
+    inputs, f = changed
+    nn = LIBRARIES["jax"](1)
+    y = jax.eval_shape(lambda *x: f(nn, *x), *[jax.ShapeDtypeStruct(s, d) for d, s, _ in inputs])
+    name = f"{w.name}:{step}"
+    if w.derived == "value":
+        return Workload(name, "value", (), inputs, f, all_inputs=True)
+    real = str(jax.numpy.finfo(y.dtype).dtype)
+    return Workload(
+        name, "grad", tuple(i + 1 for i in wrt), [(real, y.shape, "normal"), *inputs], lambda nn, w, *x: nn.weighted_sum(f(nn, *x), w), all_inputs=True
+    )
+
+
+def instructions(binary, w, folder):
+    """Of one call, in millions."""
+    text, path = Path(folder) / "program.mlir", Path(folder) / "in.npz"
+    wrt = ",".join(map(str, w.wrt)) or "-"
+    text.write_text(f"// workload {w.name} {w.derived} {wrt} {' '.join(r for _, _, r in w.inputs)}\n{LIBRARIES['jax'](1).text(w)}")
+    rng = np.random.default_rng(0)
+    np.savez(path, **{f"x{i}": make(rng, *x) for i, x in enumerate(w.inputs)})
+    env = {**os.environ, "WORKLOADS": str(text), "COTANGENT_THREADS": "1", "COTANGENT_SIMD": "avx2"}
+
+    def count(calls):
+        command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", str(binary), "--once", w.name, str(calls), str(path)]
+        done = subprocess.run(command, env=env, capture_output=True, text=True)
+        found = re.search(r"Collected : (\d+)", done.stderr)
+        if done.returncode or not found:
+            raise RuntimeError(done.stderr.strip().split("\n")[-1][:150])
+        return int(found[1])
+
+    return (count(4) - count(2)) / 2e6
+
+
+def main():
+    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a.add_argument("--only", default="")
+    a.add_argument("--steps", type=lambda s: s.split(","), default=list(STEPS))
+    a.add_argument("--bin")
+    a.add_argument("--table")
+    args = a.parse_args()
+    binary = Path(args.bin) if args.bin else bench_binary()
+    rows = [w for w in ALL if any(w.name.startswith(r) for r in ROWS) and w.name[-2:] in (".v", ".g") and re.search(args.only, w.name)]
+    lines, failed = ["| program | instructions an element | " + " | ".join(args.steps) + " |", "|---|---|" + "---|" * len(args.steps)], []
+    with tempfile.TemporaryDirectory() as folder:
+        for w in rows:
+            base = instructions(binary, w, folder) / elements(w.inputs)
+            cells = []
+            for step in args.steps:
+                try:
+                    v = variant(w, step)
+                    if v is None:
+                        cells.append("")
+                        continue
+                    wider = max(1.0, widths(v.inputs) / widths(w.inputs))
+                    ratio = instructions(binary, v, folder) / elements(v.inputs) / base / wider
+                except Exception as e:  # a program that does not take the step
+                    print(f"{w.name}:{step} is left out: {str(e).splitlines()[0][:150] if str(e) else repr(e)}", file=sys.stderr)
+                    cells.append("-")
+                    continue
+                over = ratio > MOST and f"{w.name}:{step}" not in EXCEPTIONS
+                cells.append(f"**{ratio:.2f}**" if over else f"{ratio:.2f}")
+                if over:
+                    failed.append(f"{w.name}:{step}")
+            lines.append(f"| {w.name} | {base * 1e6:.1f} | " + " | ".join(cells) + " |")
+            print(lines[-1], flush=True)
+    if args.table:
+        Path(args.table).write_text("\n".join(lines) + "\n")
+    if failed:
+        sys.exit(f"more than {MOST}: {' '.join(failed)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,276 @@
+//! Convolutions by lines of windows: for few outputs and few rows (a depthwise kernel), and for integers.
+//!
+//! ```text
+//! y[o, p] = ( .. ((0 + w[o, f₀, k₀] x[f₀, at]) + w[o, f₁, k₀] x[f₁, at]) .. )        k ascending, f within k
+//! ```
+//! A plane of the operand is laid out as [`Layout`] specifies, with its zeros: windows that follow each other read adjacent
+//! elements, whatever strides and dilations are. Vectors of windows then stay in registers over all rows. A product is
+//! rounded before it is added. The products with the zeros of the layout change no bit: the sum is never -0, and
+//! [`outside`](super::outside) computes the elements again for which a weight is not finite.
+
+use super::layout::{Layout, copy};
+use super::{Channels, Planes, outside};
+use crate::mac::{Mac, Vectors};
+use crate::memory::{Fallible, Plain, collected, with_capacity, with_room};
+use crate::parallel::try_chunks;
+use crate::simd::Level;
+use crate::sliding::Axis;
+
+/// Elements of the result in a chunk of work.
+const CHUNK: usize = 1 << 14;
+
+/// Outputs that a kernel computes together, for each of [`Kernels`].
+const TOGETHER: [usize; 3] = [1, 2, 4];
+
+/// A line of windows, of some outputs.
+struct Line<T> {
+    /// Where the element of each row is, counted from that of the line's first window.
+    steps: *const usize,
+    rows: usize,
+    /// `w[row, output]` of these outputs.
+    w: *const T,
+    /// Elements of the first window, and of those that follow, adjacent: whole vectors can be read.
+    x: *const T,
+    y: *mut T,
+    /// From one output to the next.
+    output: usize,
+    /// Windows of the line.
+    count: usize,
+}
+
+/// A kernel of some outputs.
+///
+/// Safety: the level is there; `x` is valid for reading whole vectors of `count` windows at every step, `steps` and `w` for
+/// reading every row, and `y` for writing `count` elements of each output.
+type Kernel<T> = unsafe fn(&Line<T>);
+
+/// The kernels of a level, by [`TOGETHER`].
+struct Kernels<T: 'static> {
+    lanes: usize,
+    of: [Kernel<T>; 3],
+}
+
+/// All windows of a line, in vectors.
+///
+/// # Safety
+/// As [`Kernel`].
+#[inline(always)]
+unsafe fn line<L: Mac, const O: usize>(t: &Line<L::E>) {
+    let mut at = 0;
+    // SAFETY: as stated, for vectors that begin inside the line.
+    unsafe {
+        while at < t.count {
+            at += match (t.count - at).div_ceil(L::N) {
+                1 => vectors::<L, O, 1>(t, at),
+                2 => vectors::<L, O, 2>(t, at),
+                3 if O < 4 => vectors::<L, O, 3>(t, at),
+                _ if O < 4 => vectors::<L, O, 4>(t, at),
+                _ => vectors::<L, O, 2>(t, at),
+            };
+        }
+    }
+}
+
+/// `V` vectors of windows from `at` on: how many windows they have room for. The last vector ends where the line ends, and
+/// computes some windows again; it is a part if the line is shorter than a vector.
+///
+/// # Safety
+/// As [`Kernel`], and these vectors begin inside the line.
+#[inline(always)]
+unsafe fn vectors<L: Mac, const O: usize, const V: usize>(t: &Line<L::E>, at: usize) -> usize {
+    let mut acc = [[L::zero(); V]; O];
+    let mut w = t.w;
+    let last = (at + (V - 1) * L::N).min(t.count.saturating_sub(L::N));
+    let place = |v: usize| if v + 1 < V { at + v * L::N } else { last };
+    for row in 0..t.rows {
+        // SAFETY: there is this row, with these vectors and outputs.
+        unsafe {
+            let x = t.x.add(*t.steps.add(row));
+            let mut lanes = [L::zero(); V];
+            lanes.iter_mut().enumerate().for_each(|(v, lanes)| *lanes = L::load(x.add(place(v))));
+            for (o, acc) in acc.iter_mut().enumerate() {
+                let w = L::splat(*w.add(o));
+                acc.iter_mut().zip(&lanes).for_each(|(acc, &x)| *acc = acc.plus_product(w, x));
+            }
+            w = w.add(O);
+        }
+    }
+    for (o, acc) in acc.into_iter().enumerate() {
+        for (v, sum) in acc.into_iter().enumerate() {
+            // SAFETY: these windows of this output exist.
+            unsafe {
+                let (y, left) = (t.y.add(o * t.output + place(v)), t.count - place(v));
+                if left >= L::N { sum.store(y) } else { sum.store_first(y, left) }
+            }
+        }
+    }
+    V * L::N
+}
+
+/// Kernels that are compiled for the features of a level.
+macro_rules! level {
+    ($name:ident $(, $feature:literal)?) => {
+        mod $name {
+            use super::{Kernels, Line, Mac};
+
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn line<L: Mac, const O: usize>(t: &Line<L::E>) {
+                // SAFETY: the caller's promise.
+                unsafe { super::line::<L, O>(t) }
+            }
+
+            pub(super) const fn kernels<L: Mac>() -> Kernels<L::E> {
+                Kernels { lanes: L::N, of: [line::<L, 1>, line::<L, 2>, line::<L, 4>] }
+            }
+        }
+    };
+}
+
+level!(portable);
+#[cfg(target_arch = "x86_64")]
+level!(avx2, "avx2,fma");
+#[cfg(target_arch = "x86_64")]
+level!(avx512, "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma");
+
+fn kernels<T: Vectors>(level: Level) -> Kernels<T> {
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => avx512::kernels::<T::Avx512>(),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => avx2::kernels::<T::Avx2>(),
+        _ => portable::kernels::<T::Portable>(),
+    }
+}
+
+/// A convolution, by planes of the result.
+struct Plan<'a, T: 'static> {
+    kernels: Kernels<T>,
+    layout: Layout,
+    c: Channels,
+    x: Planes<'a, T>,
+    /// Weights of each group: those of the outputs in the order of `parts`, `w[row, output]` of each part.
+    w: Vec<T>,
+    steps: Vec<usize>,
+    /// The first output of each part, and which kernel computes it.
+    parts: Vec<(usize, usize)>,
+    /// Windows of a plane of the result.
+    count: usize,
+    /// Windows between the first and the last one in the layout, both included: with those of no line.
+    span: usize,
+    /// Whether all windows of a plane are computed as one line, those between lines included, and then copied.
+    joined: bool,
+}
+
+/// `y[g, b, o, p]`, none of whose extents nor the rows are 0.
+pub(super) fn convolve<T: Vectors + Plain>(
+    level: Level,
+    y: &mut [T],
+    x: Planes<T>,
+    w: &[T],
+    c: Channels,
+    axes: &[Axis],
+) -> Fallible {
+    let plan = Plan::new(level, x, w, c, axes)?;
+    let plane = c.outputs * plan.count;
+    let each = (CHUNK / plane).max(1);
+    let nanos = (y.len() as u64).saturating_mul(plan.steps.len() as u64) / 16;
+    try_chunks(y, each * plane, nanos, |chunk, y| plan.planes(chunk * each, y))?;
+    outside::leave_out(y, x, w, c, axes, |terms| plan.sum(terms))
+}
+
+impl<'a, T: Vectors + Plain> Plan<'a, T> {
+    fn new(level: Level, x: Planes<'a, T>, w: &[T], c: Channels, axes: &[Axis]) -> Fallible<Self> {
+        let layout = Layout::new(axes)?;
+        let kernels = kernels::<T>(level);
+        let window = &layout.window;
+        let steps = collected(window.iter().flat_map(|k| (0..c.features).map(move |f| f * layout.size + k)))?;
+        let mut parts = with_capacity(c.outputs)?;
+        let mut first = 0;
+        while first < c.outputs {
+            let kind = TOGETHER.iter().rposition(|&o| o <= c.outputs - first).expect("one output is left");
+            parts.push((first, kind));
+            first += TOGETHER[kind];
+        }
+        let mut turned = with_capacity(w.len())?;
+        let (m, rows) = (window.len(), steps.len());
+        for w in w.chunks_exact(c.outputs * rows) {
+            for &(first, kind) in &parts {
+                let row = |k: usize, f: usize| {
+                    let from = first * rows + f * m + k;
+                    (0..TOGETHER[kind]).map(move |o| w[from + o * rows])
+                };
+                turned.extend((0..m).flat_map(|k| (0..c.features).flat_map(move |f| row(k, f))));
+            }
+        }
+        let (lines, lanes) = (layout.starts.len(), kernels.lanes);
+        let span = layout.starts.last().map_or(0, |start| start + layout.along);
+        // Vectors of all lines, each for itself, and of one line: that is copied, which takes about two rows.
+        let apart = lines * layout.along.div_ceil(lanes) * (rows + 2);
+        let joined = lines > 1 && span.div_ceil(lanes) * (rows + 2) + 2 * lines < apart;
+        Ok(Plan { kernels, c, x, w: turned, steps, parts, count: lines * layout.along, span, joined, layout })
+    }
+
+    /// The sum of the products of one element, which come by features.
+    fn sum(&self, terms: &[Option<(T, T)>]) -> T {
+        let m = self.layout.window.len();
+        let order = (0..m).flat_map(|k| (0..self.c.features).filter_map(move |f| terms[f * m + k]));
+        order.fold(T::ZERO, |sum, (x, w)| sum.plus(w.times(x)))
+    }
+
+    /// Planes `(g, b)` of the result from the `first` on.
+    fn planes(&self, first: usize, y: &mut [T]) -> Fallible {
+        let (c, size, lanes) = (self.c, self.layout.size, self.kernels.lanes);
+        // Vectors are read whole, and may begin at the last window.
+        let laid = c.features * size + lanes;
+        let between = if self.joined { TOGETHER[2] * self.span } else { 0 };
+        with_room((laid + between) * size_of::<T>(), |room| {
+            let room = room.cast::<T>();
+            // SAFETY: the room is for this slice and the windows, and it is initialised.
+            let x = unsafe { std::slice::from_raw_parts_mut(room, laid) };
+            x.fill(T::ZERO);
+            let between = room.wrapping_add(laid);
+            for (plane, y) in (first..).zip(y.chunks_exact_mut(c.outputs * self.count)) {
+                let (g, b) = c.plane(plane);
+                for (f, x) in x.chunks_exact_mut(size).take(c.features).enumerate() {
+                    self.layout.put(x, self.x.plane(g, b, f));
+                }
+                let w = &self.w[g * c.outputs * self.steps.len()..];
+                // SAFETY: the operand is laid out, and the room is for the windows of some outputs.
+                unsafe { self.plane(x, w, between, y) };
+            }
+        })
+    }
+
+    /// One plane of the result.
+    ///
+    /// # Safety
+    /// The features are laid out in `x`, with a vector of elements behind them; there is room for the windows of
+    /// the outputs of a part between the lines, if they are joined.
+    unsafe fn plane(&self, x: &[T], w: &[T], between: *mut T, y: &mut [T]) {
+        let (rows, along) = (self.steps.len(), self.layout.along);
+        for &(first, kind) in &self.parts {
+            let outputs = TOGETHER[kind];
+            let y = &mut y[first * self.count..(first + outputs) * self.count];
+            let (steps, w) = (self.steps.as_ptr(), w[first * rows..].as_ptr());
+            let mut line = Line { steps, rows, w, x: x.as_ptr(), y: between, output: self.span, count: self.span };
+            // SAFETY: windows of the layout are inside of it; lines are parts of the result, or of the room.
+            unsafe {
+                if self.joined {
+                    self.kernels.of[kind](&line);
+                    for (o, y) in y.chunks_exact_mut(self.count).enumerate() {
+                        let from = std::slice::from_raw_parts(between.add(o * self.span), self.span);
+                        for (y, start) in y.chunks_exact_mut(along).zip(&self.layout.starts) {
+                            copy(y, &from[*start..][..along]);
+                        }
+                    }
+                    continue;
+                }
+                (line.output, line.count) = (self.count, along);
+                for (p, start) in self.layout.starts.iter().enumerate() {
+                    (line.x, line.y) = (x.as_ptr().add(*start), y.as_mut_ptr().add(p * along));
+                    self.kernels.of[kind](&line);
+                }
+            }
+        }
+    }
+}

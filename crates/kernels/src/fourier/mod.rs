@@ -1,0 +1,305 @@
+//! Fourier transforms along an axis, without scale factors, in O(n log n) for every n.
+//!
+//! A line is a lane of a vector, from the first pass to the last: [`lines`](crate::lanes::lines) brings lines to a panel and back, [`plan`] has the
+//! passes over it, of the radices 2, 3, 4, 5, 8 and odd primes ([`butterfly`]); large primes are convolutions ([`prime`]).
+//! [`real`] transforms real lines at half the work. A [`long`] line is split, so that lanes are its columns.
+//!
+//! What is computed for a line depends on its length alone, so bits do not depend on instruction sets, threads or the
+//! other lines. Roots of unity are exact, rounded once ([`roots`]); the relative error of a transform is of the order of
+//! `ε log2 n`. Inverse transforms are forward ones of lines whose real and imaginary parts are exchanged, before and after.
+//!
+//! ```
+//! use cotangent_kernels::View;
+//! use cotangent_kernels::fourier::Fourier;
+//! use num_complex::Complex;
+//!
+//! let x = [1.0, 0.0, 0.0, 0.0];
+//! let mut y = [Complex::new(0.0, 0.0); 3];
+//! f64::real(&mut y, View::dense(&x, &[1, 4, 1])).unwrap();
+//! assert_eq!(y, [Complex::new(1.0, 0.0); 3]);
+//! ```
+
+mod butterfly;
+mod factors;
+mod long;
+mod plan;
+mod prime;
+mod real;
+mod roots;
+#[cfg(test)]
+mod tests;
+
+use crate::lanes::lines::{Load, Part, Place, Store};
+use crate::lanes::{Width, dispatch, over_panels};
+use crate::memory::{Fallible, hold, with_room};
+use crate::parallel::{Shared, attempt};
+use crate::simd::Level;
+use crate::vector::Float;
+use crate::view::View;
+use long::{LANE, Long, nanos, panels};
+use num_complex::Complex;
+use plan::Plan;
+use real::{LongReal, RealPlan};
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// Bytes of plans that are kept for each element type.
+const MOST: usize = 64 << 20;
+
+/// A float whose lines are transformed. Operands have the axis of the lines between all axes before it and all after it.
+pub trait Fourier: Sized {
+    /// Every line of `n` points by `Σ x[j] e^(∓2πi jk/n)`; the sign is positive if `backward`.
+    ///
+    /// # Panics
+    /// If the operand has not three axes, or the result not as many elements.
+    fn complex(y: &mut [Complex<Self>], x: View<Complex<Self>>, backward: bool) -> Fallible;
+
+    /// The first `n / 2 + 1` points of the transform of every line of `n`.
+    ///
+    /// # Panics
+    /// If the operand has not three axes, or the result not as many lines.
+    fn real(y: &mut [Complex<Self>], x: View<Self>) -> Fallible;
+
+    /// The adjoint of [`real`](Self::real): `Re Σ x[k] e^(2πi jk/n)` over `k <= n / 2`, lines of `n` elements.
+    ///
+    /// # Panics
+    /// If the operand has not three axes, or not `n / 2 + 1` points in a line, or the result not as many lines.
+    fn real_adjoint(y: &mut [Self], x: View<Complex<Self>>, n: usize) -> Fallible;
+}
+
+/// Whether lines of this length must be adjacent elements, in the operand and in the result, to be transformed quickly.
+pub fn is_long(n: usize) -> bool {
+    n > if n.is_multiple_of(2) { 2 * LANE } else { LANE }
+}
+
+macro_rules! fourier {
+    ($($t:ty)*) => {$(
+        impl Fourier for $t {
+            fn complex(y: &mut [Complex<$t>], x: View<Complex<$t>>, backward: bool) -> Fallible {
+                complex(Level::chosen(), y, x, backward)
+            }
+
+            fn real(y: &mut [Complex<$t>], x: View<$t>) -> Fallible {
+                real(Level::chosen(), y, x)
+            }
+
+            fn real_adjoint(y: &mut [$t], x: View<Complex<$t>>, n: usize) -> Fallible {
+                real_adjoint(Level::chosen(), y, x, n)
+            }
+        }
+
+        impl Kept for $t {
+            fn kept() -> &'static Mutex<Plans<$t>> {
+                static PLANS: OnceLock<Mutex<Plans<$t>>> = OnceLock::new();
+                PLANS.get_or_init(Mutex::default)
+            }
+        }
+    )*};
+}
+
+fourier!(f32 f64);
+
+/// What transforms lines of one length.
+enum Any<E> {
+    Lanes(Plan<E>),
+    Real(RealPlan<E>),
+    Long(Long<E>),
+    LongReal(LongReal<E>),
+}
+
+/// Plans that are kept, by length and whether they are those of real lines.
+struct Plans<E> {
+    all: FxHashMap<(usize, bool), Arc<Any<E>>>,
+    bytes: usize,
+}
+
+impl<E> Default for Plans<E> {
+    fn default() -> Self {
+        Plans { all: FxHashMap::default(), bytes: 0 }
+    }
+}
+
+/// A float whose plans are kept.
+trait Kept: Float + Send + Sync {
+    fn kept() -> &'static Mutex<Plans<Self>>;
+}
+
+/// The plan for `n > 0` points. All others go when there are many.
+fn plan<E: Kept>(n: usize, real: bool) -> Fallible<Arc<Any<E>>> {
+    // Plans are whole whatever thread failed.
+    if let Some(plan) = E::kept().lock().unwrap_or_else(|e| e.into_inner()).all.get(&(n, real)) {
+        return Ok(plan.clone());
+    }
+    // Tables of chirps and spectra are four times as long as a line, or less.
+    let _room = hold(n.saturating_mul(16 * size_of::<E>()))?;
+    let made = match real {
+        true if is_long(n) => Any::LongReal(LongReal::new(n)?),
+        true => Any::Real(RealPlan::new(n)?),
+        false if n <= LANE => Any::Lanes(Plan::new(n)?),
+        false => Any::Long(Long::new(n)?),
+    };
+    let bytes = match &made {
+        Any::Lanes(plan) => plan.bytes(),
+        Any::Real(plan) => plan.bytes(),
+        Any::Long(plan) => plan.bytes(),
+        Any::LongReal(plan) => plan.bytes(),
+    };
+    let made = Arc::new(made);
+    let mut kept = E::kept().lock().unwrap_or_else(|e| e.into_inner());
+    if kept.bytes.saturating_add(bytes) > MOST {
+        *kept = Plans::default();
+    }
+    kept.bytes = kept.bytes.saturating_add(bytes);
+    kept.all.insert((n, real), made.clone());
+    Ok(made)
+}
+
+/// The extents of an operand: groups, points and lines of a group.
+fn extents<T>(x: &View<T>) -> [usize; 3] {
+    x.shape().try_into().expect("groups, points and lines of a group")
+}
+
+/// The first element of a view, and where its lines are.
+fn place<T, E>(x: &View<T>) -> (*const E, Place) {
+    let unit = size_of::<T>() / size_of::<E>();
+    let step = |axis| x.stride(axis).wrapping_mul(unit as isize);
+    let [_, _, inner] = extents(x);
+    let place = Place { inner, outer_step: step(0), line_step: step(2), point_step: step(1), unit };
+    (x.data().as_ptr().wrapping_add(x.offset()).cast(), place)
+}
+
+/// Where the lines of a row-major result are.
+fn rows(points: usize, inner: usize, unit: usize) -> Place {
+    let step = |n: usize| (n * unit) as isize;
+    Place { inner, outer_step: step(points * inner), line_step: step(1), point_step: step(inner), unit }
+}
+
+fn complex<E: Kept>(level: Level, y: &mut [Complex<E>], x: View<Complex<E>>, backward: bool) -> Fallible {
+    let [outer, n, inner] = extents(&x);
+    let lines = outer * inner;
+    assert_eq!(y.len(), lines * n, "lines of {n} points");
+    if y.is_empty() {
+        return Ok(());
+    }
+    let ((x, from), to, y) = (place::<_, E>(&x), rows(n, inner, 2), y.as_mut_ptr().cast::<E>());
+    match &*plan::<E>(n, false)? {
+        // SAFETY: the lines of a view are inside its slice, those of the result fill it, and it is ours.
+        Any::Lanes(plan) => unsafe { panels(level, plan, lines, (x, from, backward), (y, to, backward), None) },
+        Any::Long(long) => {
+            let both = ((Shared(x.cast_mut()), from, n), (Shared(y), to, n));
+            // SAFETY: as above.
+            each_line(level, lines, both, |x, y| unsafe { long.run(level, x, y, backward) })
+        }
+        _ => unreachable!("plans of real lines are kept apart"),
+    }
+}
+
+/// A place, and the points of its lines.
+type Whole<E> = (Shared<E>, Place, usize);
+
+/// Calls `f` with every line of the operand and of the result as adjacent elements, copied if they are not. Each may be
+/// on a thread of its own. The lines must be valid, for reading and for writing, and `f` must write all of the second one.
+fn each_line<E: Float>(
+    level: Level,
+    lines: usize,
+    ((x, from, points), (y, to, results)): (Whole<E>, Whole<E>),
+    f: impl Fn(*const E, *mut E) -> Fallible + Sync,
+) -> Fallible {
+    let single = Width::Single(level);
+    let part = |place, first, points| Part { place, first, count: 1, points, swap: false };
+    attempt(lines, (points * 8).saturating_mul(lines) as u64, |l| {
+        let packed = |place: Place| place.point_step != place.unit as isize;
+        let sizes = [(packed(from), points * from.unit), (packed(to), results * to.unit)];
+        let room = sizes.map(|(packed, size)| if packed { size } else { 0 });
+        with_room((room[0] + room[1]) * size_of::<E>(), |memory| {
+            let memory = memory.cast::<E>();
+            let (mut source, mut target) = (x.get().wrapping_offset(from.line(l)), y.get().wrapping_offset(to.line(l)));
+            if packed(from) {
+                let load = Load { lines: part(from, l, points), from: x.get().cast_const(), to: memory };
+                // SAFETY: the line is valid, and there is room for it.
+                unsafe { dispatch(single, &load) };
+                source = memory;
+            }
+            if packed(to) {
+                target = memory.wrapping_add(room[0]);
+            }
+            f(source.cast_const(), target)?;
+            if packed(to) {
+                let store = Store { lines: part(to, l, results), from: target, to: y.get() };
+                // SAFETY: as above.
+                unsafe { dispatch(single, &store) };
+            }
+            Ok(())
+        })?
+    })
+}
+
+fn real<E: Kept>(level: Level, y: &mut [Complex<E>], x: View<E>) -> Fallible {
+    let [outer, n, inner] = extents(&x);
+    let (lines, half) = (outer * inner, n / 2 + 1);
+    assert_eq!(y.len(), lines * half, "as many lines of {half} complex as of {n} real numbers");
+    if n == 0 {
+        y.fill(Complex::new(E::ZERO, E::ZERO));
+        return Ok(());
+    }
+    if y.is_empty() {
+        return Ok(());
+    }
+    let ((x, from), to, y) = (place::<_, E>(&x), rows(half, inner, 2), y.as_mut_ptr().cast::<E>());
+    let (x, y) = (Shared(x.cast_mut()), Shared(y));
+    let plan = plan::<E>(n, true)?;
+    let plan = match &*plan {
+        Any::Real(plan) => plan,
+        Any::LongReal(plan) => {
+            let both = ((x, from, n), (y, to, half));
+            // SAFETY: as in `complex`.
+            return each_line(level, lines, both, |x, y| unsafe { plan.forward(level, x, y) });
+        }
+        _ => unreachable!("plans of real lines are kept apart"),
+    };
+    over_panels::<E>(level, lines, n + 2 * half + plan.work(), nanos(n, lines), |width, first, count, room| {
+        let lanes = width.lanes::<E>();
+        let (a, b) = (room, room.wrapping_add(n * lanes));
+        // SAFETY: as in `complex`; the room has both panels and the plan's workspace.
+        unsafe {
+            let lines = Part { place: from, first, count, points: n, swap: false };
+            dispatch(width, &Load { lines, from: x.get().cast_const(), to: a });
+            plan.forward(width, a, b, b.wrapping_add(2 * half * lanes));
+            let lines = Part { place: to, points: half, ..lines };
+            dispatch(width, &Store { lines, from: b, to: y.get() });
+        }
+    })
+}
+
+fn real_adjoint<E: Kept>(level: Level, y: &mut [E], x: View<Complex<E>>, n: usize) -> Fallible {
+    let [outer, half, inner] = extents(&x);
+    let lines = outer * inner;
+    assert!(half == n / 2 + 1 && y.len() == lines * n, "as many lines of {half} complex as of {n} real numbers");
+    if y.is_empty() {
+        return Ok(());
+    }
+    let ((x, from), to, y) = (place::<_, E>(&x), rows(n, inner, 1), y.as_mut_ptr());
+    let (x, y) = (Shared(x.cast_mut()), Shared(y));
+    let plan = plan::<E>(n, true)?;
+    let plan = match &*plan {
+        Any::Real(plan) => plan,
+        Any::LongReal(plan) => {
+            let both = ((x, from, half), (y, to, n));
+            // SAFETY: as in `complex`.
+            return each_line(level, lines, both, |x, y| unsafe { plan.adjoint(level, x, y) });
+        }
+        _ => unreachable!("plans of real lines are kept apart"),
+    };
+    over_panels::<E>(level, lines, n + 2 * half + plan.work(), nanos(n, lines), |width, first, count, room| {
+        let lanes = width.lanes::<E>();
+        let (a, b) = (room, room.wrapping_add(2 * half * lanes));
+        // SAFETY: as in `complex`; the room has both panels and the plan's workspace.
+        unsafe {
+            let lines = Part { place: from, first, count, points: half, swap: false };
+            dispatch(width, &Load { lines, from: x.get().cast_const(), to: a });
+            plan.adjoint(width, a, b, b.wrapping_add(n * lanes));
+            let lines = Part { place: to, points: n, swap: plan.swaps(), ..lines };
+            dispatch(width, &Store { lines, from: b, to: y.get() });
+        }
+    })
+}

@@ -1,0 +1,275 @@
+//! [`Plan`]: a transform of `n` points of every line of a panel, by passes in Stockham's order.
+//!
+//! A panel is `n` rows; a row holds the real parts of `N` lines, then their imaginary parts. A pass of radix `r` with
+//! `n = s r m` reads and writes rows
+//!
+//! ```text
+//! y[q + s (r p + k)] = w^(p k) Σ_j x[q + s (p + m j)] e^(-2πi jk/r)      w = e^(-2πi/(r m)),  q < s,  p < m
+//! ```
+//! and the next one has `s r` for `s`. The last result is in natural order. What is computed for a line depends on `n`
+//! alone, so bits do not depend on the lanes.
+
+use super::butterfly::{C, PAIRS, Symmetric, butterfly, odd};
+use super::factors::{Way, prime, radices};
+use super::prime::Prime;
+use super::roots::Roots;
+use crate::lanes::{Job, Width, dispatch};
+use crate::memory::{Fallible, push, with_capacity};
+use crate::vector::{Float, V};
+
+/// A transform of one length.
+pub(super) struct Plan<E> {
+    n: usize,
+    stages: Vec<Stage<E>>,
+    work: usize,
+}
+
+/// A pass.
+struct Stage<E> {
+    radix: usize,
+    m: usize,
+    s: usize,
+    /// `w^(p k)` for every `p` and `k` above 0, as pairs, `p` by `p`.
+    twiddles: Vec<E>,
+    kind: Kind<E>,
+}
+
+enum Kind<E> {
+    Small,
+    /// With the table of [`odd`].
+    Pairs(Vec<E>),
+    Prime(Prime<E>),
+}
+
+/// Appends a complex number.
+pub(super) fn pair<E: Float>(to: &mut Vec<E>, (re, im): (f64, f64)) -> Fallible {
+    push(to, E::narrow(re))?;
+    push(to, E::narrow(im))
+}
+
+/// The table of [`odd`] for `r` points: cosines and sines of `2π (k + 1) (j + 1) / r`.
+pub(super) fn symmetric<E: Float>(r: usize) -> Fallible<Vec<E>> {
+    let (half, roots) = (r / 2, Roots::new(r)?);
+    let mut table = with_capacity(2 * half * half)?;
+    for k in 1..=half {
+        for j in 1..=half {
+            let (re, im) = roots.at(j * k % r);
+            pair(&mut table, (re, -im))?;
+        }
+    }
+    Ok(table)
+}
+
+impl<E: Float> Plan<E> {
+    /// The plan for `n > 0` points.
+    pub(super) fn new(n: usize) -> Fallible<Plan<E>> {
+        let (radices, roots) = (radices(n), Roots::new(n)?);
+        let mut stages = with_capacity(radices.len())?;
+        let (mut s, mut m, mut work) = (1, n, 0);
+        for &radix in &radices {
+            m /= radix;
+            let mut twiddles = with_capacity(2 * (m - 1) * (radix - 1))?;
+            for p in 1..m {
+                for k in 1..radix {
+                    pair(&mut twiddles, roots.at(p * k * s))?;
+                }
+            }
+            let kind = match radix {
+                2 | 3 | 4 | 5 | 8 => Kind::Small,
+                p => match prime(p).0 {
+                    Way::Pairs => Kind::Pairs(symmetric(p)?),
+                    way => Kind::Prime(Prime::new(p, way)?),
+                },
+            };
+            if let Kind::Prime(prime) = &kind {
+                work = work.max(prime.work());
+            }
+            stages.push(Stage { radix, m, s, twiddles, kind });
+            s *= radix;
+        }
+        if radices.len() > 1 {
+            work += n;
+        }
+        Ok(Plan { n, stages, work })
+    }
+
+    /// Rows of the panel.
+    pub(super) fn points(&self) -> usize {
+        self.n
+    }
+
+    /// Rows of the workspace of [`run`](Self::run).
+    pub(super) fn work(&self) -> usize {
+        self.work
+    }
+
+    /// Bytes of the tables.
+    pub(super) fn bytes(&self) -> usize {
+        let stage = |s: &Stage<E>| {
+            size_of::<E>() * s.twiddles.len()
+                + match &s.kind {
+                    Kind::Small => 0,
+                    Kind::Pairs(table) => size_of::<E>() * table.len(),
+                    Kind::Prime(prime) => prime.bytes(),
+                }
+        };
+        self.stages.iter().map(stage).sum()
+    }
+
+    /// Transforms the panel `x` into `y`.
+    ///
+    /// # Safety
+    /// `x` and `y` are panels of `n` rows of the vectors' lanes, `work` has as many as [`work`](Self::work) says, and
+    /// no two of them overlap.
+    pub(super) unsafe fn run(&self, width: Width, x: *const E, y: *mut E, work: *mut E) {
+        let row = 2 * width.lanes::<E>();
+        let (count, mut from) = (self.stages.len(), x);
+        if count == 0 {
+            // SAFETY: a panel of one row.
+            unsafe { std::ptr::copy_nonoverlapping(x, y, row) };
+        }
+        for (i, stage) in self.stages.iter().enumerate() {
+            let to = if (count - 1 - i).is_multiple_of(2) { y } else { work };
+            let spare = if count > 1 { work.wrapping_add(self.n * row) } else { work };
+            // SAFETY: the caller's promise; passes write to `y` and to `work` by turns, and the last one to `y`.
+            unsafe {
+                match &stage.kind {
+                    Kind::Prime(prime) => stage.primes(width, prime, from, to, spare),
+                    _ => dispatch(width, &Pass { stage, x: from, y: to }),
+                }
+            }
+            from = to;
+        }
+    }
+}
+
+impl<E: Float> Stage<E> {
+    /// A pass by convolutions, one for each row of results.
+    ///
+    /// # Safety
+    /// As for [`Plan::run`], with the rows that `prime` needs in `work`.
+    unsafe fn primes(&self, width: Width, prime: &Prime<E>, x: *const E, y: *mut E, work: *mut E) {
+        let (row, r) = (2 * width.lanes::<E>(), self.radix);
+        for p in 0..self.m {
+            let twiddles = (p > 0).then(|| &self.twiddles[2 * (p - 1) * (r - 1)..]);
+            for q in 0..self.s {
+                let x = x.wrapping_add((q + self.s * p) * row);
+                let y = y.wrapping_add((q + self.s * r * p) * row);
+                // SAFETY: the rows of this transform are inside both panels.
+                unsafe { prime.run(width, (x, self.s * self.m * row), (y, self.s * row), twiddles, work) };
+            }
+        }
+    }
+}
+
+/// A pass over a panel.
+struct Pass<'a, E> {
+    stage: &'a Stage<E>,
+    x: *const E,
+    y: *mut E,
+}
+
+impl<E: Float> Job<E> for Pass<'_, E> {
+    #[inline(always)]
+    unsafe fn run<W: V<E = E>>(&self) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match (&self.stage.kind, self.stage.radix) {
+                (Kind::Pairs(table), _) => self.pairs::<W>(table),
+                (_, 2) => self.small::<W, 2>(),
+                (_, 3) => self.small::<W, 3>(),
+                (_, 4) => self.small::<W, 4>(),
+                (_, 5) => self.small::<W, 5>(),
+                (_, 8) => self.small::<W, 8>(),
+                _ => unreachable!("other radices have tables"),
+            }
+        }
+    }
+}
+
+impl<E: Float> Pass<'_, E> {
+    /// # Safety
+    /// That of the job.
+    #[inline(always)]
+    unsafe fn small<W: V<E = E>, const R: usize>(&self) {
+        let (m, s, row) = (self.stage.m, self.stage.s, 2 * W::N);
+        // SAFETY: all rows are inside the panels, and there is a twiddle for each product.
+        unsafe {
+            for q in 0..s {
+                let mut x = [C::<W>::zero(); R];
+                for (j, x) in x.iter_mut().enumerate() {
+                    *x = C::load(self.x.add((q + s * m * j) * row));
+                }
+                butterfly(&mut x);
+                for (k, x) in x.iter().enumerate() {
+                    x.store(self.y.add((q + s * k) * row));
+                }
+            }
+            for p in 1..m {
+                let from = self.stage.twiddles.as_ptr().add(2 * (p - 1) * (R - 1));
+                let mut twiddles = [C::<W>::zero(); R];
+                for (k, turn) in twiddles.iter_mut().enumerate().skip(1) {
+                    *turn = C::splat(from.add(2 * (k - 1)));
+                }
+                let (from, to) = (self.x.add(s * p * row), self.y.add(s * R * p * row));
+                for q in 0..s {
+                    let mut x = [C::<W>::zero(); R];
+                    for (j, x) in x.iter_mut().enumerate() {
+                        *x = C::load(from.add((q + s * m * j) * row));
+                    }
+                    butterfly(&mut x);
+                    x[0].store(to.add(q * row));
+                    for k in 1..R {
+                        x[k].mul(twiddles[k]).store(to.add((q + s * k) * row));
+                    }
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    /// That of the job.
+    #[inline(always)]
+    unsafe fn pairs<W: V<E = E>>(&self, table: &[E]) {
+        let (m, s, r, row) = (self.stage.m, self.stage.s, self.stage.radix, 2 * W::N);
+        let half = r / 2;
+        let mut x = Symmetric { first: C::<W>::zero(), sums: [C::zero(); PAIRS], differences: [C::zero(); PAIRS] };
+        // SAFETY: as for `small`; the table has `half` rows.
+        unsafe {
+            for at in 0..m * s {
+                let (p, q) = (at / s, at % s);
+                let (from, to) = (self.x.add((q + s * p) * row), self.y.add((q + s * r * p) * row));
+                let twiddles = self.stage.twiddles.as_ptr().wrapping_add(2 * p.saturating_sub(1) * (r - 1));
+                x.first = C::load(from);
+                let mut sum = x.first;
+                for j in 1..=half {
+                    let (a, b) = (C::load(from.add(s * m * j * row)), C::load(from.add(s * m * (r - j) * row)));
+                    (x.sums[j - 1], x.differences[j - 1]) = (a.add(b), a.sub(b));
+                    sum = sum.add(x.sums[j - 1]);
+                }
+                sum.store(to);
+                let mut k = 0;
+                while k < half {
+                    let two = half - k >= 2;
+                    let mut out = [(C::<W>::zero(), C::<W>::zero()); 2];
+                    if two {
+                        out = odd::<W, 2>(&x, half, table.as_ptr(), k);
+                    } else {
+                        out[0] = odd::<W, 1>(&x, half, table.as_ptr(), k)[0];
+                    }
+                    for (t, (a, b)) in out.into_iter().enumerate().take(if two { 2 } else { 1 }) {
+                        let (low, high) = (k + t + 1, r - (k + t + 1));
+                        let (mut a, mut b) = (a, b);
+                        if p > 0 {
+                            a = a.mul(C::splat(twiddles.add(2 * (low - 1))));
+                            b = b.mul(C::splat(twiddles.add(2 * (high - 1))));
+                        }
+                        a.store(to.add(s * low * row));
+                        b.store(to.add(s * high * row));
+                    }
+                    k += 2;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,479 @@
+//! Products of integers and booleans: exact, so that neither the order of sums nor the width of factors matters.
+//!
+//! ```text
+//! 16 bits suffice for the factors:   sums of 32 bits of pairs  a[i, 2q] b[2q, j] + a[i, 2q+1] b[2q+1, j]   (pmaddwd)
+//! else:                              sums of the type itself, step by step
+//! ```
+//! Elements of 8 and 16 bits always take the first way: what they lose is above the bits of the result. Wider ones take it
+//! if their values are small, as those that were converted from a narrow type are: their magnitudes are found first. Lanes
+//! are columns; A is read as rows, B is packed in panels.
+
+use super::blocks::panels;
+use super::micro::VECTORS;
+use super::{Matrix, Number};
+use crate::mac::{self, Mac, Vectors};
+use crate::memory::{Fallible, filled, zeros};
+use crate::parallel::try_chunks;
+use crate::simd::{Level, widest};
+
+/// Steps whose products are summed before they are added to C.
+const DEPTH: usize = 512;
+/// Rows of C in a chunk of work.
+const ROWS: usize = 64;
+/// Products of fewer steps are computed without packing.
+const SMALL: usize = 2048;
+/// The most rows of a tile.
+const MOST: usize = 8;
+
+/// An integer or a boolean.
+pub(super) trait Integer: Number {
+    /// Bits of a factor that its product depends on.
+    const BITS: u32;
+    /// The lowest bits.
+    fn half(self) -> i16;
+    /// The magnitude as a signed number.
+    fn magnitude(self) -> u64;
+    /// The element that a sum of 32 bits stands for.
+    fn of_sum(sum: i32) -> Self;
+    /// `c = a b` by sums of this type. The values of all factors have 32 bits if `narrow`. Types of which 16 bits suffice have
+    /// no other way than that of pairs.
+    fn whole(level: Level, c: &mut [Self], a: Matrix<Self>, b: Matrix<Self>, narrow: bool) -> Fallible {
+        let _ = narrow;
+        by_pairs(level, c, a, b)
+    }
+}
+
+/// `c = a b` for non-empty matrices.
+pub(super) fn product<T: Integer>(level: Level, c: &mut [T], a: Matrix<T>, b: Matrix<T>) -> Fallible {
+    let (m, k, n) = (a.rows, a.cols, b.cols);
+    if m.min(n) == 1 || m.saturating_mul(k).saturating_mul(n) <= SMALL {
+        step_by_step(c, a, b);
+        return Ok(());
+    }
+    // Rows with adjacent elements.
+    let (of_a, of_b) = (in_rows(a)?, in_rows(b)?);
+    let [a, b] = [(&of_a, a), (&of_b, b)].map(|(copy, x)| match copy {
+        Some(copy) => Matrix::dense(copy, x.rows, x.cols),
+        None => x,
+    });
+    let (most_a, most_b) = match T::BITS {
+        ..=16 => (0, 0),
+        _ => (magnitude(a), magnitude(b)),
+    };
+    // Sums of 64 bits are those of 32 bits if these do not wrap.
+    let exact = |most_a: u64, most_b: u64| T::BITS <= 32 || most_a * most_b <= i32::MAX as u64 / DEPTH as u64;
+    match most_a.max(most_b) <= i16::MAX as u64 && exact(most_a, most_b) {
+        true => by_pairs(level, c, a, b),
+        false => T::whole(level, c, a, b, most_a.max(most_b) <= i32::MAX as u64),
+    }
+}
+
+/// A copy in row-major order, unless the elements of rows are adjacent.
+fn in_rows<T: Integer>(x: Matrix<T>) -> Fallible<Option<Vec<T>>> {
+    if x.col_stride == 1 || x.cols == 1 { Ok(None) } else { x.to_vec(T::ZERO).map(Some) }
+}
+
+/// The elements of a row, which are adjacent.
+fn row<'a, T: Integer>(x: &Matrix<'a, T>, i: usize) -> &'a [T] {
+    &x.data[x.offset.wrapping_add_signed(i as isize * x.row_stride)..][..x.cols]
+}
+
+/// The greatest magnitude of rows.
+fn magnitude<T: Integer>(x: Matrix<T>) -> u64 {
+    widest(
+        #[inline(always)]
+        || (0..x.rows).fold(0, |most, i| row(&x, i).iter().fold(most, |most, x| most.max(x.magnitude()))),
+    )
+}
+
+/// `c[i, j] = Σ_p a[i, p] b[p, j]`, a row of B at a time; of one column an element at a time.
+fn step_by_step<T: Integer>(c: &mut [T], a: Matrix<T>, b: Matrix<T>) {
+    if b.cols == 1 && a.row_stride == 1 && a.rows > 1 {
+        return step_by_step(c, b.transposed(), a.transposed());
+    }
+    let at = |x: &Matrix<T>, i: usize, j: usize| {
+        x.offset.wrapping_add_signed(i as isize * x.row_stride).wrapping_add_signed(j as isize * x.col_stride)
+    };
+    widest(
+        #[inline(always)]
+        || {
+            for (i, c) in c.chunks_exact_mut(b.cols).enumerate() {
+                if b.cols == 1 && a.col_stride == 1 && b.row_stride == 1 {
+                    let (x, y) = (&a.data[at(&a, i, 0)..][..a.cols], &b.data[b.offset..][..a.cols]);
+                    c[0] = x.iter().zip(y).fold(T::ZERO, |sum, (&x, &y)| sum.plus(x.times(y)));
+                    continue;
+                }
+                c.fill(T::ZERO);
+                for p in 0..a.cols {
+                    let x = a.data[at(&a, i, p)];
+                    if b.col_stride == 1 {
+                        let y = &b.data[at(&b, p, 0)..][..b.cols];
+                        c.iter_mut().zip(y).for_each(|(c, &y)| *c = c.plus(x.times(y)));
+                    } else {
+                        c.iter_mut().enumerate().for_each(|(j, c)| *c = c.plus(x.times(b.data[at(&b, p, j)])));
+                    }
+                }
+            }
+        },
+    );
+}
+
+/// Sums of 32 bits, of pairs of factors of 16 bits, which are one element of 32.
+fn by_pairs<T: Integer>(level: Level, c: &mut [T], a: Matrix<T>, b: Matrix<T>) -> Fallible {
+    let (m, k, n) = (a.rows, a.cols, b.cols);
+    let kernels = kernels::<Pairs>(level);
+    let (steps, wide) = (k.div_ceil(2), n.next_multiple_of(kernels.lanes));
+    let mut rows: Vec<i32> = zeros(m * steps)?;
+    let mut packed: Vec<i32> = zeros(steps * wide)?;
+    let (_, pairs, _) = {
+        // SAFETY: an element of 32 bits is two of 16.
+        unsafe { rows.align_to_mut::<[i16; 2]>() }
+    };
+    widest(
+        #[inline(always)]
+        || {
+            for (i, to) in pairs.chunks_exact_mut(steps).enumerate() {
+                let (from, last) = row(&a, i).as_chunks::<2>();
+                to.iter_mut().zip(from).for_each(|(to, x)| *to = x.map(T::half));
+                last.iter().for_each(|x| to[steps - 1] = [x.half(), 0]);
+            }
+        },
+    );
+    // SAFETY: as above.
+    let (_, pairs, _) = unsafe { packed.align_to_mut::<[i16; 2]>() };
+    each_panel(&kernels, steps, wide, DEPTH / 2, |q, columns, to| {
+        let columns = columns.start..columns.end.min(n);
+        let (first, to) = (&row(&b, 2 * q)[columns.clone()], &mut pairs[to..]);
+        widest(
+            #[inline(always)]
+            || match 2 * q + 1 < k {
+                true => {
+                    let both = first.iter().zip(&row(&b, 2 * q + 1)[columns.clone()]);
+                    to.iter_mut().zip(both).for_each(|(to, (x, y))| *to = [x.half(), y.half()]);
+                }
+                false => to.iter_mut().zip(first).for_each(|(to, x)| *to = [x.half(), 0]),
+            },
+        );
+    });
+    let job = Job { kernels, sizes: [m, steps, n], depth: DEPTH / 2, rows: &rows, row: steps, packed: &packed };
+    job.run(c, |sum| T::of_sum(sum))
+}
+
+/// Sums of the type itself.
+fn by_elements<T: Integer + Vectors>(kernels: Kernels<T>, c: &mut [T], a: Matrix<T>, b: Matrix<T>) -> Fallible {
+    let (m, k, n) = (a.rows, a.cols, b.cols);
+    let wide = n.next_multiple_of(kernels.lanes);
+    let mut packed = filled(T::ZERO, k * wide)?;
+    each_panel(&kernels, k, wide, DEPTH / 2, |p, columns, to| {
+        let from = &row(&b, p)[columns.start..columns.end.min(n)];
+        packed[to..to + from.len()].copy_from_slice(from);
+    });
+    let (rows, step) = match a.row_stride >= 0 {
+        true => (None, a.row_stride as usize),
+        false => (Some(a.to_vec(T::ZERO)?), k),
+    };
+    let rows = rows.as_deref().unwrap_or(&a.data[a.offset..]);
+    Job { kernels, sizes: [m, k, n], depth: DEPTH / 2, rows, row: step, packed: &packed }.run(c, |sum| sum)
+}
+
+/// Calls `f(step, columns, place)` for the parts of rows of B in the order in which panels hold them: blocks of steps, panels
+/// of columns within them. `place` is where that part of the row begins among `steps` by `wide` elements.
+fn each_panel<E>(
+    kernels: &Kernels<E>,
+    steps: usize,
+    wide: usize,
+    depth: usize,
+    mut f: impl FnMut(usize, std::ops::Range<usize>, usize),
+) {
+    let lanes = kernels.lanes;
+    for block in (0..steps).step_by(depth) {
+        let depth = depth.min(steps - block);
+        for (v, many) in panels(wide / lanes) {
+            for step in 0..depth {
+                let place = block * wide + v * lanes * depth + step * many * lanes;
+                f(block + step, v * lanes..(v + many) * lanes, place);
+            }
+        }
+    }
+}
+
+/// A tile of sums.
+struct Tile<E> {
+    depth: usize,
+    /// The first step of the first row of A.
+    a: *const E,
+    /// From one row of A to the next.
+    row: usize,
+    /// Steps of a panel, one after another.
+    b: *const E,
+    /// Sums of the tile, row-major.
+    sums: *mut E,
+}
+
+/// A kernel of some rows and vectors.
+///
+/// Safety: the level is there; A is valid for reading every row and step, B every step and vector, and the sums for writing
+/// every row and vector.
+type Micro<E> = unsafe fn(&Tile<E>);
+
+/// The kernels of a level: by vectors, then by the logarithm of rows.
+pub(super) struct Kernels<E: 'static> {
+    lanes: usize,
+    /// The most rows of a tile.
+    rows: usize,
+    of: [[Micro<E>; 4]; VECTORS],
+}
+
+/// The sums of `R` rows and `V` vectors.
+///
+/// # Safety
+/// As [`Micro`].
+#[inline(always)]
+unsafe fn tile<L: Mac, const R: usize, const V: usize>(t: &Tile<L::E>) {
+    let mut acc = [[L::zero(); V]; R];
+    let mut b = t.b;
+    for step in 0..t.depth {
+        // SAFETY: there is this step, with these rows and vectors.
+        unsafe {
+            let mut y = [L::zero(); V];
+            y.iter_mut().enumerate().for_each(|(v, y)| *y = L::load(b.add(v * L::N)));
+            for (r, acc) in acc.iter_mut().enumerate() {
+                let x = L::splat(*t.a.add(r * t.row + step));
+                acc.iter_mut().zip(&y).for_each(|(acc, &y)| *acc = acc.plus_product(x, y));
+            }
+            b = b.add(V * L::N);
+        }
+    }
+    for (r, acc) in acc.into_iter().enumerate() {
+        for (v, sum) in acc.into_iter().enumerate() {
+            // SAFETY: there is room for these sums.
+            unsafe { sum.store(t.sums.add((r * V + v) * L::N)) };
+        }
+    }
+}
+
+/// Kernels that are compiled for the features of a level.
+macro_rules! level {
+    ($name:ident $(, $feature:literal)?; $most:literal: $($r:literal)*) => {
+        mod $name {
+            use super::{Kernels, Mac, Tile};
+
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn tile<L: Mac, const R: usize, const V: usize>(t: &Tile<L::E>) {
+                // SAFETY: the caller's promise.
+                unsafe { super::tile::<L, R, V>(t) }
+            }
+
+            pub(super) const fn kernels<L: Mac>() -> Kernels<L::E> {
+                Kernels {
+                    lanes: L::N,
+                    rows: $most,
+                    of: [[$(tile::<L, $r, 1>),*], [$(tile::<L, $r, 2>),*], [$(tile::<L, $r, 3>),*]],
+                }
+            }
+        }
+    };
+}
+
+level!(portable; 4: 1 2 4 4);
+#[cfg(target_arch = "x86_64")]
+level!(avx2, "avx2,fma"; 4: 1 2 4 4);
+#[cfg(target_arch = "x86_64")]
+level!(avx512, "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma"; 8: 1 2 4 8);
+#[cfg(target_arch = "x86_64")]
+level!(vnni, "avx512vnni,avx512f,avx512dq,avx512bw,avx512vl,avx2,fma"; 8: 1 2 4 8);
+
+/// The vectors of a way to multiply, for each level.
+trait Ways {
+    type E: 'static;
+    type Portable: Mac<E = Self::E>;
+    #[cfg(target_arch = "x86_64")]
+    type Avx2: Mac<E = Self::E>;
+    #[cfg(target_arch = "x86_64")]
+    type Avx512: Mac<E = Self::E>;
+    /// With the instructions for products of halves that not every CPU of the level has.
+    #[cfg(target_arch = "x86_64")]
+    type Vnni: Mac<E = Self::E>;
+    /// Whether these differ.
+    #[cfg(target_arch = "x86_64")]
+    const VNNI: bool = false;
+}
+
+/// Pairs of 16 bits.
+struct Pairs;
+
+impl Ways for Pairs {
+    type E = i32;
+    type Portable = mac::Pairs;
+    #[cfg(target_arch = "x86_64")]
+    type Avx2 = mac::Pairs256<i32>;
+    #[cfg(target_arch = "x86_64")]
+    type Avx512 = mac::Pairs512<i32>;
+    #[cfg(target_arch = "x86_64")]
+    type Vnni = mac::PairsVnni<i32>;
+    #[cfg(target_arch = "x86_64")]
+    const VNNI: bool = true;
+}
+
+/// Elements of 64 bits whose values have 32.
+struct Narrow<T>(std::marker::PhantomData<T>);
+
+/// Elements as they are.
+struct Whole<T>(std::marker::PhantomData<T>);
+
+impl<T: Integer + Vectors> Ways for Whole<T> {
+    type E = T;
+    type Portable = T::Portable;
+    #[cfg(target_arch = "x86_64")]
+    type Avx2 = T::Avx2;
+    #[cfg(target_arch = "x86_64")]
+    type Avx512 = T::Avx512;
+    #[cfg(target_arch = "x86_64")]
+    type Vnni = T::Avx512;
+}
+
+fn kernels<W: Ways>(level: Level) -> Kernels<W::E> {
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 if W::VNNI && is_x86_feature_detected!("avx512vnni") => vnni::kernels::<W::Vnni>(),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => avx512::kernels::<W::Avx512>(),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => avx2::kernels::<W::Avx2>(),
+        _ => portable::kernels::<W::Portable>(),
+    }
+}
+
+/// A product of rows and panels.
+struct Job<'a, E: 'static> {
+    kernels: Kernels<E>,
+    /// Rows, steps and columns.
+    sizes: [usize; 3],
+    /// Steps of a block.
+    depth: usize,
+    rows: &'a [E],
+    /// From one row to the next.
+    row: usize,
+    packed: &'a [E],
+}
+
+impl<E: Number> Job<'_, E> {
+    /// Sets C, of whose elements `narrow` makes those of sums.
+    fn run<T: Number>(&self, c: &mut [T], narrow: impl Fn(E) -> T + Copy + Sync) -> Fallible {
+        let [m, steps, n] = self.sizes;
+        let nanos = (m * n).saturating_mul(steps) as u64 / 16;
+        try_chunks(c, ROWS * n, nanos, |chunk, c| {
+            let mut sums = filled(E::ZERO, MOST * VECTORS * self.kernels.lanes)?;
+            for block in (0..steps).step_by(self.depth) {
+                let mut first = 0;
+                let mut rest = &mut *c;
+                while !rest.is_empty() {
+                    let left = rest.len() / n;
+                    let kind = left.min(self.kernels.rows).ilog2() as usize;
+                    let (now, after) = rest.split_at_mut((n << kind).min(rest.len()));
+                    self.tiles(chunk * ROWS + first, kind, block, now, &mut sums, narrow);
+                    (first, rest) = (first + (1 << kind), after);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// The tiles of `1 << kind` rows of C from the `first` on, over one block of steps.
+    fn tiles<T: Number>(
+        &self,
+        first: usize,
+        kind: usize,
+        block: usize,
+        c: &mut [T],
+        sums: &mut [E],
+        narrow: impl Fn(E) -> T + Copy,
+    ) {
+        let ([_, steps, n], lanes) = (self.sizes, self.kernels.lanes);
+        let (depth, wide) = (self.depth.min(steps - block), n.next_multiple_of(lanes));
+        for (v, many) in panels(wide / lanes) {
+            let b = &self.packed[block * wide + v * lanes * depth..][..many * lanes * depth];
+            let a = &self.rows[first * self.row + block..];
+            assert!(((1 << kind) - 1) * self.row + depth <= a.len() && (many * lanes) << kind <= sums.len());
+            let tile = Tile { depth, a: a.as_ptr(), row: self.row, b: b.as_ptr(), sums: sums.as_mut_ptr() };
+            // SAFETY: these rows and steps exist and there is room for the sums (asserted), B is a panel of this width, and
+            // the kernels are those of a level that is there.
+            unsafe { self.kernels.of[many - 1][kind](&tile) };
+            widest(
+                #[inline(always)]
+                || {
+                    for (c, sums) in c.chunks_exact_mut(n).zip(sums.chunks_exact(many * lanes)) {
+                        let c = c[v * lanes..].iter_mut().zip(sums);
+                        match block {
+                            0 => c.for_each(|(c, &sum)| *c = narrow(sum)),
+                            _ => c.for_each(|(c, &sum)| *c = c.plus(narrow(sum))),
+                        }
+                    }
+                },
+            );
+        }
+    }
+}
+
+/// The ways of both types of 64 bits: a factor of a product of 32 bits has the sign of its lower half.
+macro_rules! narrow {
+    ($($t:ty)*) => {$(
+        impl Ways for Narrow<$t> {
+            type E = $t;
+            type Portable = <$t as Vectors>::Portable;
+            #[cfg(target_arch = "x86_64")]
+            type Avx2 = mac::Narrow256<$t>;
+            #[cfg(target_arch = "x86_64")]
+            type Avx512 = mac::Narrow512<$t>;
+            #[cfg(target_arch = "x86_64")]
+            type Vnni = mac::Narrow512<$t>;
+        }
+    )*};
+}
+
+narrow!(i64 u64);
+
+macro_rules! integers {
+    ($($t:ty as $signed:ty, $of_sum:expr $(, $narrow:ident)?;)*) => {$(
+        impl Integer for $t {
+            const BITS: u32 = 8 * size_of::<$t>() as u32;
+            #[inline(always)]
+            fn half(self) -> i16 {
+                self as i16
+            }
+            #[inline(always)]
+            fn magnitude(self) -> u64 {
+                (self as $signed).unsigned_abs().into()
+            }
+            #[inline(always)]
+            fn of_sum(sum: i32) -> $t {
+                let of_sum: fn(i32) -> $t = $of_sum;
+                of_sum(sum)
+            }
+            $(integers!($narrow $t);)?
+        }
+    )*};
+    (ints $t:ty) => {
+        fn whole(level: Level, c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>, _: bool) -> Fallible {
+            by_elements(kernels::<Whole<$t>>(level), c, a, b)
+        }
+    };
+    (longs $t:ty) => {
+        fn whole(level: Level, c: &mut [$t], a: Matrix<$t>, b: Matrix<$t>, narrow: bool) -> Fallible {
+            let kernels = if narrow { kernels::<Narrow<$t>>(level) } else { kernels::<Whole<$t>>(level) };
+            by_elements(kernels, c, a, b)
+        }
+    };
+}
+
+integers! {
+    bool as i8, |sum| sum != 0;
+    i8 as i8, |sum| sum as i8;
+    u8 as i8, |sum| sum as u8;
+    i16 as i16, |sum| sum as i16;
+    u16 as i16, |sum| sum as u16;
+    i32 as i32, |sum| sum, ints;
+    u32 as i32, |sum| sum as u32, ints;
+    i64 as i64, i64::from, longs;
+    u64 as i64, |sum| i64::from(sum) as u64, longs;
+}

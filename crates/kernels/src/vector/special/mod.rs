@@ -1,0 +1,240 @@
+//! Functions of the gamma family and Bessel functions: kernels over lanes of f64 that branch and loop.
+//!
+//! A loop runs until all lanes are done. A lane that is done keeps its values, so that no lane depends on its
+//! neighbours. f32 computes in f64 and rounds once; its loops may end earlier. These kernels are calls: code is not
+//! [emitted](crate::emit) for them.
+
+mod bessel;
+mod beta;
+mod gamma;
+mod incomplete;
+mod parts;
+mod series;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod zeta;
+
+use super::{MOST, V};
+use crate::simd::Level;
+use crate::tile::{Kernel, Run};
+use series::{Jet, Orders, Plain};
+
+/// Vectors of f64.
+pub(crate) trait D: V<E = f64> {}
+
+impl<W: V<E = f64>> D for W {}
+
+/// What the kernel of a [`Special`] was made with.
+#[derive(Clone, Copy)]
+struct Call {
+    /// Two orders of derivatives; an order of a function is the first.
+    orders: Orders,
+    /// The least term of a sum that counts, over the sum.
+    least: f64,
+}
+
+impl Call {
+    /// In the word that a kernel keeps, where a bit is left for [`Call::narrow`].
+    fn pack((i, j): (u32, u32)) -> usize {
+        assert!(i < 1 << 16 && j < 1 << 8, "orders are limited where operations are made");
+        i as usize | (j as usize) << 16
+    }
+
+    const NARROW: usize = 1 << 24;
+
+    fn unpack(data: usize) -> Call {
+        let least = if data & Call::NARROW == 0 { 5e-17 } else { 1e-11 };
+        Call { orders: (data & 0xffff, data >> 16 & 0xff), least }
+    }
+
+    /// No derivative is asked for.
+    fn is_plain(self) -> bool {
+        self.orders == (0, 0)
+    }
+}
+
+/// A function of lanes.
+trait Lanes {
+    /// The number of operands that it reads.
+    const OPERANDS: usize;
+
+    fn eval<W: D>(x: [W; 3], call: Call) -> W;
+}
+
+/// The kernel over one kind of vector. Lanes past the end compute with ones.
+///
+/// # Safety
+/// That of [`Run`], with elements of f64.
+#[inline(always)]
+unsafe fn run<W: D, F: Lanes>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
+    let (y, call) = (y.cast::<f64>(), Call::unpack(data));
+    let mut i = 0;
+    while i < n {
+        let rest = n - i;
+        let mut from = [W::splat(1.0); 3];
+        for (v, x) in from.iter_mut().zip(x).take(F::OPERANDS) {
+            let x = x.cast::<f64>();
+            // SAFETY: `rest` elements are left.
+            *v = unsafe { if rest < W::N { W::load_part(x.add(i), rest, 1.0) } else { W::load(x.add(i)) } };
+        }
+        let to = F::eval(from, call);
+        // SAFETY: `rest` elements are left.
+        unsafe { if rest < W::N { to.store_part(y.add(i), rest) } else { to.store(y.add(i)) } }
+        i += W::N;
+    }
+}
+
+/// Elements of f32 that are computed together.
+const BLOCK: usize = 8 * MOST;
+
+/// The kernel for f32 by that for f64.
+///
+/// # Safety
+/// That of [`Run`], with elements of f32, and that of `wide`.
+#[inline(always)]
+unsafe fn run_narrow<F: Lanes>(wide: Run, n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
+    let y = y.cast::<f32>();
+    let (mut from, mut to) = ([[0.0f64; BLOCK]; 3], [0.0f64; BLOCK]);
+    for i in (0..n).step_by(BLOCK) {
+        let here = BLOCK.min(n - i);
+        for (v, x) in from.iter_mut().zip(x).take(F::OPERANDS) {
+            for (l, v) in v[..here].iter_mut().enumerate() {
+                // SAFETY: `i + l < n`.
+                *v = unsafe { x.cast::<f32>().add(i + l).read() }.into();
+            }
+        }
+        let operands = [from[0].as_ptr().cast(), from[1].as_ptr().cast(), from[2].as_ptr().cast()];
+        // SAFETY: each array has `here` elements.
+        unsafe { wide(here, to.as_mut_ptr().cast(), operands, data | Call::NARROW) };
+        for (l, v) in to[..here].iter().enumerate() {
+            // SAFETY: `i + l < n`.
+            unsafe { y.add(i + l).write(*v as f32) };
+        }
+    }
+}
+
+macro_rules! level {
+    ($name:ident, $vector:ty $(, $features:literal)?) => {
+        mod $name {
+            use super::*;
+
+            /// # Safety
+            /// That of [`Run`], on a machine with these instructions.
+            $(#[target_feature(enable = $features)])?
+            pub(super) unsafe fn wide<F: Lanes>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
+                // SAFETY: the caller's promise.
+                unsafe { run::<$vector, F>(n, y, x, data) }
+            }
+
+            /// # Safety
+            /// That of [`Run`], on a machine with these instructions.
+            $(#[target_feature(enable = $features)])?
+            pub(super) unsafe fn narrow<F: Lanes>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
+                // SAFETY: the caller's promise; the function is of the same level.
+                unsafe { run_narrow::<F>(wide::<F>, n, y, x, data) }
+            }
+        }
+    };
+}
+
+level!(portable, <f64 as super::super::Float>::Portable);
+#[cfg(target_arch = "x86_64")]
+level!(avx2, <f64 as super::super::Float>::Avx2, "avx2,fma");
+#[cfg(target_arch = "x86_64")]
+level!(avx512, <f64 as super::super::Float>::Avx512, "avx2,fma,avx512f,avx512dq,avx512bw,avx512vl");
+
+fn pick<F: Lanes>(level: Level, narrow: bool) -> Kernel {
+    let run: Run = match (level, narrow) {
+        #[cfg(target_arch = "x86_64")]
+        (Level::Avx512, false) => avx512::wide::<F>,
+        #[cfg(target_arch = "x86_64")]
+        (Level::Avx512, true) => avx512::narrow::<F>,
+        #[cfg(target_arch = "x86_64")]
+        (Level::Avx2, false) => avx2::wide::<F>,
+        #[cfg(target_arch = "x86_64")]
+        (Level::Avx2, true) => avx2::narrow::<F>,
+        (_, false) => portable::wide::<F>,
+        (_, true) => portable::narrow::<F>,
+    };
+    Kernel::new(run)
+}
+
+macro_rules! specials {
+    ($($(#[$doc:meta])* $name:ident($($x:ident),*; $call:ident) = $value:expr;)*) => {
+        /// A function with loops, of up to three floats. Orders are derivatives unless it is said otherwise.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Special { $($(#[$doc])* $name),* }
+
+        impl Special {
+            /// All of them.
+            pub const ALL: &'static [Special] = &[$(Special::$name),*];
+
+            /// The number of operands.
+            pub const fn operands(self) -> usize {
+                match self { $(Special::$name => [$(stringify!($x)),*].len()),* }
+            }
+
+            /// The kernel for f64, or for f32 if `narrow`, and the number that it is called with.
+            ///
+            /// Orders are below 2^16 and 2^8.
+            pub fn kernel(self, level: Level, narrow: bool, orders: (u32, u32)) -> (Kernel, usize) {
+                let kernel = match self {
+                    $(Special::$name => {
+                        struct F;
+                        impl Lanes for F {
+                            const OPERANDS: usize = Special::$name.operands();
+                            #[inline(always)]
+                            fn eval<W: D>([$($x),*, ..]: [W; 3], $call: Call) -> W {
+                                $value
+                            }
+                        }
+                        pick::<F>(level, narrow)
+                    })*
+                };
+                (kernel, Call::pack(orders))
+            }
+        }
+    };
+}
+
+specials! {
+    /// `log |gamma(x)|`
+    Lgamma(x; _call) = gamma::lgamma(x);
+    /// The derivative of `log gamma(x)`.
+    Digamma(x; _call) = gamma::digamma(x);
+    /// The derivative of digamma of an order of at least 1.
+    Polygamma(x; call) = zeta::polygamma(call.orders.0, x, call.least);
+    /// `e^-|x| I_n(x)`, where the order is `n`.
+    BesselIe(x; call) = bessel::bessel_ie(call.orders.0, x, call.least);
+    /// The Hurwitz zeta function `Σ_k (q + k)^-s`, differentiated in `s`.
+    Zeta(s, q; call) = if call.is_plain() {
+        zeta::zeta::<W, Plain<W>>(call, s, q)
+    } else {
+        zeta::zeta::<W, Jet<W>>(call, s, q)
+    };
+    /// The lower incomplete gamma function `P(a, x)`, differentiated in `a`.
+    Igamma(a, x; call) = if call.is_plain() {
+        incomplete::igamma::<W, Plain<W>>(false, call, a, x)
+    } else {
+        incomplete::igamma::<W, Jet<W>>(false, call, a, x)
+    };
+    /// The upper one, `1 - P(a, x)`.
+    Igammac(a, x; call) = if call.is_plain() {
+        incomplete::igamma::<W, Plain<W>>(true, call, a, x)
+    } else {
+        incomplete::igamma::<W, Jet<W>>(true, call, a, x)
+    };
+    /// `x^(a - 1) e^-x / gamma(a)`, differentiated in `a`.
+    GammaDensity(a, x; call) = if call.is_plain() {
+        incomplete::gamma_density::<W, Plain<W>>(call, a, x)
+    } else {
+        incomplete::gamma_density::<W, Jet<W>>(call, a, x)
+    };
+    /// The incomplete beta function `I_x(a, b)`, differentiated in `a` and `b`.
+    Betainc(a, b, x; call) = if call.is_plain() {
+        beta::betainc::<W, Plain<W>>(call, a, b, x)
+    } else {
+        beta::betainc::<W, Jet<W>>(call, a, b, x)
+    };
+}
