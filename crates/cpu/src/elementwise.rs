@@ -21,6 +21,9 @@ use cotangent_kernels::vector::{complex as complex_vector, functions as vector, 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+#[cfg(test)]
+mod tests;
+
 /// A value of a body and its element type.
 pub(crate) type Typed = (Value, DType);
 
@@ -32,6 +35,9 @@ pub(crate) struct Lowering {
     cost: u64,
     /// Values of f16 and bf16 as f32.
     converted: FxHashMap<Value, Value>,
+    /// Instructions that compute an element at a time.
+    #[cfg(test)]
+    by_element: usize,
 }
 
 /// Whether an operation on a first operand of this type has instructions here.
@@ -64,7 +70,14 @@ impl Lowering {
 
     /// An empty body for these vectors.
     pub(crate) fn at(level: Level) -> Lowering {
-        Lowering { body: Builder::new(), level, cost: 0, converted: FxHashMap::default() }
+        Lowering {
+            body: Builder::new(),
+            level,
+            cost: 0,
+            converted: FxHashMap::default(),
+            #[cfg(test)]
+            by_element: 0,
+        }
     }
 
     /// The next input.
@@ -90,6 +103,10 @@ impl Lowering {
     }
 
     fn row(&mut self, row: Row, to: DType, x: &[Value]) -> Typed {
+        #[cfg(test)]
+        {
+            self.by_element += 1;
+        }
         self.push(row, to, x, 20_000)
     }
 

@@ -37,6 +37,7 @@ pub mod environment;
 pub mod fourier;
 pub mod gemm;
 pub mod index;
+mod inlined;
 mod lanes;
 pub mod linalg;
 pub mod loops;

@@ -74,7 +74,12 @@ pub(crate) trait Combine<T: Copy, A: Lanes>: Sync {
             move || {
                 let x = x.map(|x| &x[..dst.len()]);
                 for (c, y) in dst.iter_mut().enumerate() {
-                    *y = eight(|r| self.lift(x[r][c], base + r * A::LANES), |a, b| self.combine(a, b));
+                    *y = eight(
+                        #[inline(always)]
+                        |r| self.lift(x[r][c], base + r * A::LANES),
+                        #[inline(always)]
+                        |a, b| self.combine(a, b),
+                    );
                 }
             },
         );
@@ -236,8 +241,8 @@ fn fold_rows<const L: usize, T: Copy, A: Lanes>(
 /// The tree over eight items.
 #[inline(always)]
 pub(crate) fn eight<A>(x: impl Fn(usize) -> A, combine: impl Fn(A, A) -> A) -> A {
-    let half = |r: usize| combine(combine(x(r), x(r + 1)), combine(x(r + 2), x(r + 3)));
-    combine(half(0), half(4))
+    let low = combine(combine(x(0), x(1)), combine(x(2), x(3)));
+    combine(low, combine(combine(x(4), x(5)), combine(x(6), x(7))))
 }
 
 /// Reduces all elements of a non-empty slice.

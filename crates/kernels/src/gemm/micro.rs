@@ -190,7 +190,7 @@ unsafe fn put<L: Lanes, const V: usize, const W: usize>(t: &Tile<L::E>, c: *mut 
 ///
 /// # Safety
 /// As [`put`].
-#[inline(never)]
+#[inline(always)]
 unsafe fn scatter<L: Lanes, const V: usize, const W: usize>(t: &Tile<L::E>, c: *mut L::E, row: [L; V]) {
     for e in 0..(V - 1) * L::N + t.last {
         // SAFETY: a vector is its lanes in order, and this lane of C exists.

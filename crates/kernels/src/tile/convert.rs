@@ -15,6 +15,7 @@
 use super::Kernel;
 use super::kernels::BLOCK;
 use crate::emit::instruction::{self, Class};
+use crate::inlined::each;
 use crate::simd::widest;
 use num_complex::Complex;
 
@@ -95,7 +96,7 @@ macro_rules! each {
             #[inline(always)]
             fn cast(x: &[$t; GROUP]) -> [$u; GROUP] {
                 let f: fn($t) -> $u = $f;
-                x.map(f)
+                each(x, f)
             }
         }
     )*)*};
@@ -171,7 +172,7 @@ macro_rules! narrow {
         impl Cast<$u> for $t {
             #[inline(always)]
             fn cast(x: &[$t; GROUP]) -> [$u; GROUP] {
-                x.map(|x| {
+                each(x, |x| {
                     let x = if x.is_nan() { 0.0 } else { x };
                     let x = if x < <$u>::MIN as $t { <$u>::MIN as $t } else { x };
                     let x = if x > <$u>::MAX as $t { <$u>::MAX as $t } else { x };
@@ -196,12 +197,12 @@ macro_rules! long {
             #[inline(always)]
             fn cast(x: &[$t; GROUP]) -> [$u; GROUP] {
                 const END: f64 = (1u64 << 51) as f64;
-                let wide = x.map(f64::from);
+                let wide = each(x, f64::from);
                 if wide.iter().fold(true, |all, x| all & (x.abs() < END)) {
                     let low = if <$u>::MIN == 0 { 0.0 } else { -END };
-                    wide.map(|x| shifted_bits(if x < low { low } else { x }.trunc()) as $u)
+                    each(&wide, |x| shifted_bits(if x < low { low } else { x }.trunc()) as $u)
                 } else {
-                    x.map(|x| x as $u)
+                    each(x, |x| x as $u)
                 }
             }
         }
@@ -221,9 +222,9 @@ macro_rules! rounded {
             fn cast(x: &[$t; GROUP]) -> [f32; GROUP] {
                 let far: fn($t) -> u64 = $far;
                 if x.iter().fold(0, |all, &x| all | far(x)) == 0 {
-                    x.map(|x| whole_f64(x as u64, <$t>::MIN != 0) as f32)
+                    each(x, |x| whole_f64(x as u64, <$t>::MIN != 0) as f32)
                 } else {
-                    x.map(|x| x as f32)
+                    each(x, |x| x as f32)
                 }
             }
         }

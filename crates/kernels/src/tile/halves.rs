@@ -7,9 +7,9 @@
 use super::Kernel;
 use super::kernels::{BLOCK, Map, map};
 use crate::emit::instruction;
+use crate::inlined::from_fn;
 use crate::simd::widest;
 use half::{bf16, f16};
-use std::array::from_fn;
 
 /// A float of 16 bits.
 pub trait Half: Copy + 'static {

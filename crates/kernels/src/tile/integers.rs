@@ -11,10 +11,10 @@
 use super::Kernel;
 use super::kernels::{BLOCK, Integer, Map, Zip, map, zip};
 use crate::emit::instruction;
+use crate::inlined::{each, from_fn};
 use crate::simd::{Level, widest};
 use crate::vector::functions::{Function2, pick2};
 use crate::vector::{Float, V};
-use std::array::from_fn;
 
 /// Functions of one integer by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,10 +128,10 @@ fn grouped<T: Lane>(a: &Block<T>, b: &Block<T>, f: impl Fn([T; GROUP], [T; GROUP
 macro_rules! by_f32 {
     ($a:ident, $b:ident, $t:ty) => {
         grouped($a, $b, |a, b| {
-            let d = b.map(|b| f32::from(b | <$t>::from(b == 0)));
+            let d = each(&b, |b| f32::from(b | <$t>::from(b == 0)));
             let q: [f32; GROUP] = from_fn(|k| f32::from(a[k]) / d[k]);
             // SAFETY: the quotient is finite and at most 2^16 in magnitude, as the dividend is.
-            let q = q.map(|q| unsafe { q.to_int_unchecked::<i32>() });
+            let q = each(&q, |q| unsafe { q.to_int_unchecked::<i32>() });
             from_fn(|k| if b[k] == 0 { !0 } else { q[k] as $t })
         })
     };
@@ -141,9 +141,9 @@ macro_rules! by_f32 {
 macro_rules! by_f64 {
     ($a:ident, $b:ident, $t:ty) => {
         grouped($a, $b, |a, b| {
-            let d = b.map(|b| f64::from(b | <$t>::from(b == 0)));
+            let d = each(&b, |b| f64::from(b | <$t>::from(b == 0)));
             let q: [f64; GROUP] = from_fn(|k| f64::from(a[k]) / d[k]);
-            let q = q.map(|q| q.trunc() + SHIFTED);
+            let q = each(&q, |q| q.trunc() + SHIFTED);
             from_fn(|k| if b[k] == 0 { !0 } else { q[k].to_bits() as $t })
         })
     };
@@ -229,12 +229,13 @@ impl<T: Short> Blocks<T, 2> for Rem {
     }
 }
 
-/// The integer value of `x^n` for `n < 0`.
+/// The integer value of `x^n` for `n < 0`. Without a sign the number of all bits is not -1.
 #[inline(always)]
 fn reciprocal_power<T: Lane>(x: T, odd: bool) -> T {
     let minus_one = T::ZERO.minus(T::ONE);
-    let unit = if x == minus_one && odd { minus_one } else { T::ONE };
-    if x == T::ONE || x == minus_one { unit } else { T::ZERO }
+    let is_minus_one = (x == minus_one) & (x < T::ZERO);
+    let unit = if is_minus_one & odd { minus_one } else { T::ONE };
+    if (x == T::ONE) | is_minus_one { unit } else { T::ZERO }
 }
 
 impl<T: Lane> Blocks<T, 2> for Pow {

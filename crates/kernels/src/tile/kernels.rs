@@ -7,9 +7,9 @@
 use super::Kernel;
 use crate::element::{Number, Ordered};
 use crate::emit::{Record, instruction};
+use crate::inlined::from_fn;
 use crate::simd::widest;
 use num_complex::Complex;
-use std::array::from_fn;
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
 /// Elements that are read before they are written.

@@ -6,6 +6,7 @@
 
 use super::Kernel;
 use super::kernels::BLOCK;
+use crate::inlined::each;
 use crate::simd::widest;
 use half::{bf16, f16};
 
@@ -26,7 +27,7 @@ macro_rules! run {
                         // SAFETY: i + GROUP <= n, and the promise of `Run`.
                         unsafe {
                             let a = x.add(i).cast::<[$t; GROUP]>().read_unaligned();
-                            y.add(i).cast::<[$t; GROUP]>().write_unaligned(a.map(&f));
+                            y.add(i).cast::<[$t; GROUP]>().write_unaligned(each(&a, &f));
                         }
                     }
                     for i in whole..n {

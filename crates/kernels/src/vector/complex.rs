@@ -6,6 +6,7 @@
 //! own, go to the scalar function that the kernel's `data` is: Annex G of C17 is written there.
 
 use super::{Float, V, math};
+use crate::inlined::{each, from_fn};
 use crate::simd::Level;
 use crate::tile::{Kernel, Run};
 use num_complex::Complex;
@@ -91,14 +92,21 @@ fn is_zero<W: Wide>([x, y]: Z<W>) -> W::M {
     W::both(x.eq(k(0.0)), y.eq(k(0.0)))
 }
 
-/// Whether a part is neither zero nor of a size whose square and quotients are normal numbers.
+/// Whether a number is zero or of a size whose square and quotients are normal numbers.
+#[inline(always)]
+fn ordinary<W: Wide>(v: W) -> W::M {
+    let a = v.abs();
+    W::either(a.eq(k(0.0)), W::both(k::<W>(1e-150).lt(a), a.lt(k(1e150))))
+}
+
 #[inline(always)]
 fn extreme<W: Wide>([x, y]: Z<W>) -> W::M {
-    let ordinary = |v: W| {
-        let a = v.abs();
-        W::either(a.eq(k(0.0)), W::both(k::<W>(1e-150).lt(a), a.lt(k(1e150))))
-    };
     W::not(W::both(ordinary(x), ordinary(y)))
+}
+
+#[inline(always)]
+fn finite<W: Wide>([x, y]: Z<W>) -> W::M {
+    W::both(x.abs().lt(k(f64::INFINITY)), y.abs().lt(k(f64::INFINITY)))
 }
 
 /// `a²`, and what its rounding lost.
@@ -244,20 +252,15 @@ fn sqrt<W: Wide>(z: Z<W>) -> Result<W> {
 /// `a / b`, the divisor scaled by a power of two first.
 #[inline(always)]
 fn quotient<W: Wide>(a: Z<W>, b: Z<W>) -> Result<W> {
-    let size = |z: Z<W>| {
-        let (x, y) = (z[0].abs(), z[1].abs());
-        W::select(x.lt(y), y, x)
-    };
-    let big = size(b);
+    let (p, q) = (b[0].abs(), b[1].abs());
+    let big = W::select(p.lt(q), q, p);
     let scale = k::<W>(1.0).div(big.and(k(f64::INFINITY)));
     let [x, y] = scaled(b, scale);
     let n = x.mul(x).add(y.mul(y));
-    let over = |v: W| v.div(n).mul(scale);
-    let value = [over(a[0].mul(x).add(a[1].mul(y))), over(a[1].mul(x).sub(a[0].mul(y)))];
+    let top = [a[0].mul(x).add(a[1].mul(y)), a[1].mul(x).sub(a[0].mul(y))];
+    let value = scaled([top[0].div(n), top[1].div(n)], scale);
     let usual = W::both(k::<W>(1e-280).lt(big), big.lt(k(1e280)));
-    let finite = |v: W| v.abs().lt(k(f64::INFINITY));
-    let finite = W::both(W::both(finite(a[0]), finite(a[1])), W::both(finite(b[0]), finite(b[1])));
-    (value, W::not(W::both(usual, finite)))
+    (value, W::not(W::both(usual, W::both(finite(a), finite(b)))))
 }
 
 #[inline(always)]
@@ -293,8 +296,12 @@ fn sech_square<W: Wide>(z: Z<W>) -> Result<W> {
 }
 
 #[inline(always)]
+fn turned<W: Wide>((y, rare): Result<W>) -> Result<W> {
+    (over_i(y), rare)
+}
+
+#[inline(always)]
 fn unary<W: Wide>(f: Unary, [z]: [Z<W>; 1]) -> Result<W> {
-    let turned = |(y, rare): Result<W>| (over_i(y), rare);
     match f {
         Unary::Sign => sign(z),
         Unary::Sqrt => sqrt(z),
@@ -370,15 +377,18 @@ impl Part for f64 {
 #[inline(always)]
 unsafe fn read<P: Part>(x: *const Complex<P>, few: usize) -> Block {
     let mut z = [[FILL[0]; BLOCK], [FILL[1]; BLOCK]];
-    let mut take = |k: usize| {
-        // SAFETY: the caller's promise.
-        let v = unsafe { x.add(k).read() };
-        (z[0][k], z[1][k]) = (v.re.into(), v.im.into());
-    };
-    // A loop of known length is vectors.
-    match few {
-        BLOCK => (0..BLOCK).for_each(&mut take),
-        _ => (0..few).for_each(&mut take),
+    if few == BLOCK {
+        // SAFETY: the caller's promise. A loop of known length is vectors.
+        let v = unsafe { x.cast::<[Complex<P>; BLOCK]>().read_unaligned() };
+        for k in 0..BLOCK {
+            (z[0][k], z[1][k]) = (v[k].re.into(), v[k].im.into());
+        }
+    } else {
+        for k in 0..few {
+            // SAFETY: the caller's promise.
+            let v = unsafe { x.add(k).read() };
+            (z[0][k], z[1][k]) = (v.re.into(), v.im.into());
+        }
     }
     z
 }
@@ -389,7 +399,20 @@ unsafe fn read<P: Part>(x: *const Complex<P>, few: usize) -> Block {
 /// `y` is valid for writing `few` elements there.
 #[inline(always)]
 unsafe fn write<P: Part, const REAL: bool>(y: *mut u8, i: usize, few: usize, z: &Block) {
-    let put = |k: usize| {
+    if few == BLOCK {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match REAL {
+                true => y.cast::<P>().add(i).cast::<[P; BLOCK]>().write_unaligned(each(&z[0], P::nearest)),
+                false => {
+                    let all = from_fn(|k| Complex::new(P::nearest(z[0][k]), P::nearest(z[1][k])));
+                    y.cast::<Complex<P>>().add(i).cast::<[Complex<P>; BLOCK]>().write_unaligned(all);
+                }
+            }
+        }
+        return;
+    }
+    for k in 0..few {
         let re = P::nearest(z[0][k]);
         // SAFETY: the caller's promise.
         unsafe {
@@ -398,10 +421,6 @@ unsafe fn write<P: Part, const REAL: bool>(y: *mut u8, i: usize, few: usize, z: 
                 false => y.cast::<Complex<P>>().add(i + k).write(Complex::new(re, P::nearest(z[1][k]))),
             }
         }
-    };
-    match few {
-        BLOCK => (0..BLOCK).for_each(put),
-        _ => (0..few).for_each(put),
     }
 }
 
@@ -593,7 +612,10 @@ impl Function<1> for Power {
         let (mut left, mut square, mut y) = (data, z, None);
         while left > 0 {
             if left & 1 == 1 {
-                y = Some(y.map_or(square, |y| product(y, square)));
+                y = Some(match y {
+                    Some(y) => product(y, square),
+                    None => square,
+                });
             }
             left >>= 1;
             if left > 0 {

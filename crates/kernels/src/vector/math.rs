@@ -25,7 +25,11 @@ pub(super) fn k<W: V>(x: f64) -> W {
 #[inline(always)]
 pub(super) fn poly<W: V>(x: W, c: &'static [W::E]) -> W {
     let (last, rest) = c.split_last().expect("a polynomial has coefficients");
-    rest.iter().rev().fold(W::splat(*last), |y, &c| y.fma(x, W::splat(c)))
+    let mut y = W::splat(*last);
+    for &c in rest.iter().rev() {
+        y = y.fma(x, W::splat(c));
+    }
+    y
 }
 
 /// `x` kept in an interval; NaN stays.
@@ -590,6 +594,12 @@ pub(super) fn xlogy<W: V>(x: W, y: W) -> W {
     W::select(x.eq(k(0.0)), k(0.0), x.mul(log(y)))
 }
 
+/// What a quotient, cut to an integer, leaves.
+#[inline(always)]
+fn rem_step<W: V>(r: W, b: W) -> W {
+    r.div(b).trunc().neg().fma(b, r)
+}
+
 /// `x - trunc(x / y) y`, exact, with the sign of `x`, for quotients below [`far_quotient`].
 ///
 /// ```text
@@ -599,8 +609,7 @@ pub(super) fn xlogy<W: V>(x: W, y: W) -> W {
 #[inline(always)]
 pub(super) fn rem<W: V>(x: W, y: W) -> W {
     let (a, b) = (x.abs(), y.abs());
-    let step = |r: W| r.div(b).trunc().neg().fma(b, r);
-    let r = step(step(a));
+    let r = rem_step(rem_step(a, b), b);
     let r = W::select(r.lt(k(0.0)), r.add(b), r);
     W::select(b.eq(c(W::E::INFINITY)), a, r).or(x.sign_of())
 }

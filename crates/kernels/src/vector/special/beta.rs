@@ -13,6 +13,7 @@ use super::incomplete::log_gamma_coefficient;
 use super::parts::{Parts, k};
 use super::series::Series;
 use super::{Call, D};
+use crate::inlined::each;
 use crate::vector::math::log1p;
 use std::f64::consts::PI;
 
@@ -79,7 +80,8 @@ fn front_value<W: D>(s: &Sides<W>) -> W {
     let far = k::<W>(8.0).le(small);
     let mut value = k(0.0);
     if W::any(far) {
-        let [a, b, sum] = [s.a, s.b, sum].map(
+        let [a, b, sum] = each(
+            &[s.a, s.b, sum],
             #[inline(always)]
             |v| W::select(far, v, k(8.0)),
         );
@@ -164,18 +166,18 @@ fn fraction<W: D, S: Series<W>>(call: Call, s: &Sides<W>, mut active: W::M) -> S
     let (zero, unit) = (k::<W>(0.0), k::<W>(1.0));
     let (e, d) = (W::select(s.exchanged, zero, unit), W::select(s.exchanged, unit, zero));
     let sum = s.a.add(s.b);
-    let of_a = |n: f64| S::linear(m, s.a.add(k(n)), e, d);
-    let of_sum = |n: f64| S::linear(m, sum.add(k(n)), unit, unit);
     let one = S::constant(m, 1.0);
-    let mut below = of_a(1.0);
-    let mut last = of_sum(0.0).scale(s.x.neg()).div(&below);
+    let of = (S::linear(m, s.a, e, d), S::linear(m, sum, unit, unit));
+    let (of_a, of_sum) = (&of.0, &of.1);
+    let mut below = of_a.shift(unit);
+    let mut last = of_sum.scale(s.x.neg()).div(&below);
     let mut ratio = one.div(&last.shift(unit));
     let (mut step, mut h, mut n) = (ratio.clone(), ratio.clone(), 1.0);
     while n < MOST_STEPS && W::any(active) {
-        let (middle, above) = (of_a(2.0 * n), of_a(2.0 * n + 1.0));
+        let (middle, above) = (of_a.shift(k(2.0 * n)), of_a.shift(k(2.0 * n + 1.0)));
         let by = one.div(&below.mul(&middle).mul(&above));
         let even = S::linear(m, s.b.sub(k(n)), d, e).scale(s.x.mul(k(n))).mul(&above.mul(&by));
-        let odd = of_sum(n).scale(s.x.neg()).mul(&of_a(n).mul(&below.mul(&by)));
+        let odd = of_sum.shift(k(n)).scale(s.x.neg()).mul(&of_a.shift(k(n)).mul(&below.mul(&by)));
         let factor = last.mul(&even).mul(&ratio).scale(k(-1.0));
         let next = one.div(&even.add(&odd).shift(unit).add(&factor));
         let change = factor.mul(&next).mul(&step).scale(k(-1.0));

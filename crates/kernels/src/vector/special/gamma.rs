@@ -125,7 +125,8 @@ pub(super) fn digamma<W: D>(x: W) -> W {
     }
     let mut value = W::select(y.high.abs().lt(k(f64::INFINITY)), y.value(), y.high);
     if W::any(mirrored) {
-        let z = y.add(pi_cot_pi(x).neg()).value();
+        let z = y.add(pi_cot_pi(x).neg());
+        let z = W::select(z.high.abs().lt(k(f64::INFINITY)), z.value(), z.high);
         value = W::select(mirrored, W::select(x.eq(x.floor()), k(f64::NAN), z), value);
     }
     value = W::select(x.eq(k(f64::INFINITY)), x, value);
