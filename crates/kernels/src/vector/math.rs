@@ -21,14 +21,22 @@ pub(super) fn k<W: V>(x: f64) -> W {
     W::splat(W::E::narrow(x))
 }
 
-/// `c_0 + c_1 x + c_2 x² + ..` by Horner's rule.
+/// `c_0 + c_1 x + c_2 x² + ..` by Horner's rule, of at most 28 coefficients.
+///
+/// Steps stand one after another, because a function with hundreds of loops takes minutes to compile.
 #[inline(always)]
 pub(super) fn poly<W: V>(x: W, c: &'static [W::E]) -> W {
-    let (last, rest) = c.split_last().expect("a polynomial has coefficients");
-    let mut y = W::splat(*last);
-    for &c in rest.iter().rev() {
-        y = y.fma(x, W::splat(c));
+    let n = c.len();
+    assert!(0 < n && n <= 28, "the steps below are as many as coefficients");
+    let mut y = W::splat(c[n - 1]);
+    macro_rules! steps {
+        ($($done:literal)*) => {$(
+            if n > $done {
+                y = y.fma(x, W::splat(c[n - 1 - $done]));
+            }
+        )*};
     }
+    steps!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27);
     y
 }
 

@@ -1,7 +1,7 @@
 //! Vectors as arrays: what every machine runs, lane by lane or as its compiler sees fit.
 
 use super::{Float, V};
-use crate::inlined::{each, from_fn};
+use std::array::from_fn;
 
 /// Lanes of a portable vector.
 const N: usize = 8;
@@ -39,7 +39,7 @@ macro_rules! portable {
         impl Array<$t> {
             #[inline(always)]
             fn map(self, f: impl Fn($t) -> $t) -> Self {
-                Array(each(&self.0, f))
+                Array(self.0.map(f))
             }
 
             #[inline(always)]
@@ -167,7 +167,7 @@ macro_rules! portable {
             }
             #[inline(always)]
             fn not(a: [bool; N]) -> [bool; N] {
-                each(&a, |a| !a)
+                a.map(|a| !a)
             }
             #[inline(always)]
             fn any(a: [bool; N]) -> bool {
