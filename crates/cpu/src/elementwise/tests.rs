@@ -1,10 +1,11 @@
-//! The walk: every elementwise operation on every element type has vector code, unless it is named, and gives the same bits
-//! at every level, from both engines and in every place of a vector; those of the reference where it is exact.
+//! The walk: every elementwise operation on every element type has vector code and machine code, unless it is named, and
+//! gives the same bits at every level, from both engines and in every place of a vector; those of the reference where it is
+//! exact.
 
 use super::*;
 use cotangent_core::ops::{Bitcast, Convert, IntegerPow, ReducePrecision, RoundTo, entries};
 use cotangent_core::{Array, Env, Type, Wide};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Elements of an operand: vectors of every length, and a rest.
 const N: usize = 301;
@@ -109,8 +110,18 @@ const BY_ELEMENT: &[(&str, &str)] = &[
     ("cbrt", "rare"),
 ];
 
-/// The bits of a body's one result, by its first run and by a second one, which another engine may make.
-fn run(op: &Op, x: &[Array], level: Level) -> ([Array; 2], usize) {
+/// What runs a body.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Engine {
+    Chosen,
+    Code,
+}
+
+/// Operations without machine code, on which types but complex ones, which have none, and why they are interpreted.
+const INTERPRETED: &[(&str, &str, &str)] = &[];
+
+/// The bits of a body's one result, by the engine that a first run has and by machine code if there is any.
+fn run(op: &Op, x: &[Array], level: Level) -> (Vec<Array>, usize) {
     let mut lowering = Lowering::at(level);
     let typed: Vec<Typed> = x.iter().map(|x| lowering.input(x.dtype())).collect();
     let (y, dtype) = lowering.emit(op, &typed);
@@ -122,19 +133,27 @@ fn run(op: &Op, x: &[Array], level: Level) -> ([Array; 2], usize) {
         .iter()
         .map(|x| crate::element::for_any!(x.dtype(), T => x.as_slice::<T>().unwrap().as_ptr().cast()))
         .collect();
-    let once = |_: usize| {
+    let by = |engine: Engine| {
+        let mut ran = true;
         let y = crate::element::for_any!(dtype, T => crate::Tensor::build::<T, _>([N].as_slice().into(), |y| {
+            let y = [y.as_mut_ptr().cast::<u8>()];
             // SAFETY: inputs and output have N elements of the body's types.
-            unsafe { body.run(&laid, 0..N, &inputs, &[y.as_mut_ptr().cast()]) }
+            unsafe {
+                ran = engine == Engine::Code && body.run_code(level, &laid, 0..N, &inputs, &y);
+                if !ran {
+                    body.run(&laid, 0..N, &inputs, &y);
+                }
+            }
         }));
-        y.unwrap().into_array().unwrap()
+        (ran || engine == Engine::Chosen).then(|| y.unwrap().into_array().unwrap())
     };
-    (std::array::from_fn(once), by_element)
+    ([Engine::Chosen, Engine::Code].into_iter().filter_map(by).collect(), by_element)
 }
 
 #[test]
 fn every_operation_has_vector_code_on_every_type_with_the_same_bits_everywhere() {
     let (mut cells, mut wrong, mut slow) = (0, Vec::new(), BTreeSet::new());
+    let mut interpreted = BTreeMap::<String, BTreeSet<DType>>::new();
     for op in operations() {
         for dtype in DType::ALL {
             let Some(types) = admitted(&op, dtype) else { continue };
@@ -144,7 +163,10 @@ fn every_operation_has_vector_code_on_every_type_with_the_same_bits_everywhere()
             let mut first: Option<Array> = None;
             for level in Level::available() {
                 let (runs, by_element) = run(&op, &x, level);
-                cells += 1;
+                cells += runs.len();
+                if runs.len() < 2 && level > Level::Portable && !dtype.is_complex() {
+                    interpreted.entry(op.name().to_string()).or_default().insert(dtype);
+                }
                 if by_element > 0 {
                     slow.insert((op.name().to_string(), dtype.is_complex()));
                 }
@@ -160,6 +182,12 @@ fn every_operation_has_vector_code_on_every_type_with_the_same_bits_everywhere()
     }
     let named: BTreeSet<(String, bool)> = BY_ELEMENT.iter().map(|(name, _)| (name.to_string(), true)).collect();
     assert_eq!(slow, named, "an element at a time");
+    let all = |types: &BTreeSet<DType>| types.iter().map(DType::to_string).collect::<Vec<_>>().join(" ");
+    let interpreted: Vec<(String, String)> = interpreted.into_iter().map(|(name, of)| (name, all(&of))).collect();
+    let named: Vec<(String, String)> = INTERPRETED.iter().map(|r| (r.0.to_string(), r.1.to_string())).collect();
+    if cfg!(all(target_arch = "x86_64", target_os = "linux")) && Level::available().any(|l| l > Level::Portable) {
+        assert_eq!(interpreted, named, "no machine code");
+    }
     println!("{cells} cells");
     assert!(wrong.is_empty(), "{} of {cells} cells:\n{}", wrong.len(), wrong.join("\n"));
 }

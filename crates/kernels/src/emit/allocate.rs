@@ -4,9 +4,9 @@
 //! both. Most instructions read one operand from memory, so constants take no register until an instruction insists.
 //! Values are single assignments: what was stored once is never stored again.
 
-use super::encode::{Assembler, Base, Form, Memory, Operand, RSP};
+use super::encode::{Assembler, Base, Memory, Operand, RSP};
 use super::lower::{Item, Plan};
-use super::program::{Id, Kind};
+use super::program::Id;
 use smallvec::SmallVec;
 
 /// Nowhere.
@@ -86,7 +86,7 @@ impl<'a> Registers<'a> {
 
     /// Whether a value has a mask register of its own kind.
     fn masks(&self, id: Id) -> bool {
-        self.plan.target.wide && self.plan.program.kind(id) == Kind::Truth
+        self.plan.program.kind(id).is_mask()
     }
 
     fn file(&mut self, masks: bool) -> &mut File {
@@ -154,7 +154,8 @@ impl<'a> Registers<'a> {
         if self.home(v).is_none() {
             self.slot[v] = self.frame.take();
             let memory = self.home(v).expect("it has one now");
-            self.plan.target.store(asm, masks, memory, r);
+            let kind = self.plan.program.kind((v / self.copies) as Id);
+            self.plan.target.store(asm, kind, memory, r);
         }
         self.register[v] = u8::MAX;
         self.file(masks).holder[r as usize] = NONE;
@@ -167,7 +168,7 @@ impl<'a> Registers<'a> {
         if self.register[v] == u8::MAX {
             let r = self.take(asm, masks);
             let home = self.home(v).expect("a value is somewhere");
-            self.plan.target.load(asm, masks, r, home);
+            self.plan.target.load(asm, self.plan.program.kind(id), r, home);
             self.register[v] = r;
             self.file(masks).holder[r as usize] = v as u32;
         }
@@ -182,6 +183,14 @@ impl<'a> Registers<'a> {
         match self.home(v) {
             Some(home) if self.register[v] == u8::MAX => Operand::Memory(home),
             _ => Operand::Register(self.register(asm, id)),
+        }
+    }
+
+    /// A value where it is, if that is a register or all lanes in memory.
+    pub(super) fn lanes(&mut self, asm: &mut Assembler, id: Id) -> Operand {
+        match self.operand(asm, id) {
+            Operand::Memory(m) if m.broadcast => Operand::Register(self.register(asm, id)),
+            x => x,
         }
     }
 
@@ -245,7 +254,7 @@ pub(super) fn pressure(plan: &Plan<'_>) -> (usize, usize) {
             last[end as usize].push(id as Id);
         }
     }
-    let masks = |id: Id| usize::from(plan.target.wide && plan.program.kind(id) == Kind::Truth);
+    let masks = |id: Id| usize::from(plan.program.kind(id).is_mask());
     for (i, item) in plan.items.iter().enumerate() {
         last[i].iter().for_each(|&id| now[masks(id)] -= 1);
         if let Item::Op(id) = *item {
@@ -254,9 +263,4 @@ pub(super) fn pressure(plan: &Plan<'_>) -> (usize, usize) {
         most = [most[0].max(now[0]), most[1].max(now[1])];
     }
     (most[0], most[1])
-}
-
-/// The encoding of full vectors in memory.
-pub(super) fn whole(wide: bool) -> Form {
-    if wide { Form::Evex { width: 2, mask: 0, zero: false, unit: 64 } } else { Form::Vex(1) }
 }

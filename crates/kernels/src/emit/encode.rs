@@ -57,6 +57,8 @@ pub(super) struct Instruction {
 pub(super) enum Form {
     /// The logarithm of the width over 128 bits, or a bit of the operation.
     Vex(u8),
+    /// On mask registers: a bit of the operation.
+    Mask(u8),
     Evex {
         /// The logarithm of the width over 128 bits.
         width: u8,
@@ -139,13 +141,14 @@ impl Assembler {
             }
         };
         let unit = match form {
-            Form::Vex(width) => {
+            Form::Vex(width) | Form::Mask(width) => {
                 debug_assert!(reg < 16 && other < 16 && !broadcast);
+                let masks = matches!(form, Form::Mask(_));
                 self.bytes(&[
                     0xc4,
                     not(reg, 3) << 7 | x.min(1) << 6 | b << 5 | i.map,
                     // In the first map W says nothing of vectors; checkers of memory want it to be 0.
-                    u8::from(i.w && i.map != 1) << 7 | (!other & 15) << 3 | width << 2 | i.prefix,
+                    u8::from(i.w && (i.map != 1 || masks)) << 7 | (!other & 15) << 3 | width << 2 | i.prefix,
                 ]);
                 1
             }

@@ -5,9 +5,12 @@
 //! ([`memory`]). The bits are those of the interpreter: each operation is one instruction, or was rewritten to one that
 //! gives the same bits. NaNs are NaNs; their signs and payloads may differ.
 //!
-//! What cannot be written down stays with the interpreter: bodies with operations that are calls (special functions, wide
-//! integers), complex numbers, f16 and bf16, conversions between sizes, and in AVX2 truth values in memory. A vector in
-//! which some lane needs the scalar function of sin, cos, tan or rem goes there, too, with its neighbours.
+//! A step is the elements of one vector of the body's widest lanes; narrower values take a part of a register. Integers have
+//! every width and both signs. Truth values are mask registers in AVX-512, and lanes as wide as what was compared in AVX2.
+//!
+//! Bodies with operations that are calls (special functions), powers of integers and complex numbers are interpreted. A
+//! vector in which some lane needs the scalar function of sin, cos, tan or rem, or the division of integers of 64
+//! bits, goes there, too, with its neighbours.
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod allocate;
@@ -18,12 +21,15 @@ mod lower;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod memory;
 // Part of it is read by the lowering alone.
+mod convert;
+pub(crate) mod instruction;
 #[cfg_attr(not(all(target_arch = "x86_64", target_os = "linux", not(miri))), allow(dead_code))]
 mod program;
 mod record;
+mod whole;
 
 pub(crate) use program::{Id, Program};
-pub(crate) use record::{Record, Recorded, Recording, instruction, rare};
+pub(crate) use record::{Record, Recorded, Recording, rare};
 
 /// How code meets memory: for each, a bit of the first 64 operands or results.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -53,7 +59,7 @@ pub(crate) struct Emitted {
 impl Emitted {
     /// Compiles a program. `None` if there is no way, or no memory that may be executed.
     pub(crate) fn compile(program: &Program, how: How) -> Option<Emitted> {
-        let (bytes, lanes) = lower::compile(program, program.wide, how)?;
+        let (bytes, lanes) = lower::compile(program, how)?;
         Some(Emitted { code: memory::Code::new(&bytes)?, lanes, masked: program.wide })
     }
 
@@ -94,7 +100,7 @@ impl Looped {
     /// the next step. `None` if there is no way.
     pub(crate) fn compile(program: &Program, consts: usize, carries: usize) -> Option<Looped> {
         let bytes = lower::looped::compile(program, consts, carries)?;
-        let lanes = if program.wide { 64 / program.lane()? } else { 1 };
+        let lanes = if program.wide { 64 / program.uniform()? } else { 1 };
         Some(Looped { code: memory::Code::new(&bytes)?, lanes })
     }
 

@@ -1,7 +1,9 @@
 //! [`Program`]: what a body computes for one element, as single assignments over lanes and truth values.
 //!
-//! Every operation is one instruction of both vector levels (a choice between truth values aside). Equal operations are
-//! one, and a few patterns become shorter ones that give the same bits:
+//! An operation is one instruction, or a few, of the vectors that the program is for: what they have no instruction for is
+//! written down as several operations ([`whole`](super::whole)). A truth value is a bit of a mask register in AVX-512; in
+//! AVX2 it is a lane with the size of what was compared, or 1 byte. Equal operations are one, and a few patterns become
+//! shorter ones that give the same bits:
 //!
 //! - a sign that is turned before a product, sum or difference belongs to that instruction;
 //! - the opposite of a comparison is a comparison;
@@ -13,27 +15,46 @@ use smallvec::{SmallVec, smallvec};
 /// A value: the index of its operation.
 pub(crate) type Id = u32;
 
-/// What a value is, for one element.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The kind of a value, for one element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
-    /// 4 bytes.
-    Word,
-    /// 8 bytes.
-    Double,
-    /// A truth value.
-    Truth,
+    /// Bits of 1, 2, 4 or 8 bytes.
+    Lane(u8),
+    /// A truth value: a bit of a mask register (0), or all bits of a lane of so many bytes.
+    Truth(u8),
 }
 
 impl Kind {
-    /// By the size of an element in memory.
+    /// The kind of elements of a size in memory. Truth values are bytes there.
     pub(crate) fn of_size(size: usize) -> Option<Kind> {
-        Some(match size {
-            1 => Kind::Truth,
-            4 => Kind::Word,
-            8 => Kind::Double,
-            _ => return None,
-        })
+        matches!(size, 1 | 2 | 4 | 8).then_some(Kind::Lane(size as u8))
     }
+
+    /// Bytes of a lane; 0 for a bit of a mask register.
+    pub(super) fn size(self) -> usize {
+        match self {
+            Kind::Lane(size) | Kind::Truth(size) => size.into(),
+        }
+    }
+
+    pub(super) fn is_truth(self) -> bool {
+        matches!(self, Kind::Truth(_))
+    }
+
+    /// Whether values are in mask registers.
+    pub(super) fn is_mask(self) -> bool {
+        self == Kind::Truth(0)
+    }
+}
+
+/// Where bits move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Way {
+    Left,
+    /// Zeros come in.
+    Right,
+    /// The sign comes in.
+    RightSigned,
 }
 
 /// Operations on one vector.
@@ -42,9 +63,10 @@ pub(crate) enum One {
     Sqrt,
     /// To an integer: nearest even, down, up, towards zero.
     Round(u8),
-    /// By the width of the fraction.
-    ShiftLeft,
-    ShiftRight,
+    /// By so many bits, in integers of so many bytes.
+    Shift(Way, u8, u8),
+    /// Of an integer with a sign, wrapping.
+    Magnitude,
 }
 
 /// Operations on two vectors.
@@ -61,15 +83,44 @@ pub(crate) enum Two {
     And,
     Or,
     Xor,
-    WholeAdd,
-    WholeSub,
+    /// Of integers of so many bytes, which may be parts of a lane.
+    Whole(Whole, u8),
     /// `a 2^⌊b⌋`, rounded once: in 512 bits only.
     Scale,
 }
 
+/// Operations on two vectors of integers. Some sizes have no instruction ([`whole`](super::whole)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Whole {
+    Add,
+    Sub,
+    Mul,
+    /// The product of the lower halves, without a sign.
+    MulLow,
+    Min,
+    MinUnsigned,
+    Max,
+    MaxUnsigned,
+    /// By amounts without a sign; past the width all bits leave.
+    Shift(Way),
+    /// The bytes of the first operand at the places that the second has, in 16 bytes each; 0 where that is negative.
+    Shuffle,
+    /// Sums of two neighbours' products: of bytes, the first without a sign, or of pairs of bytes.
+    MulAdd,
+    /// Sums of the differences of 8 bytes.
+    SumBytes,
+}
+
 impl Two {
     pub(super) fn commutes(self) -> bool {
-        !matches!(self, Two::Sub | Two::Div | Two::Min | Two::Max | Two::WholeSub | Two::Scale)
+        match self {
+            Two::Add | Two::Mul | Two::And | Two::Or | Two::Xor => true,
+            Two::Whole(f, _) => {
+                use Whole::*;
+                matches!(f, Add | Mul | MulLow | Min | MinUnsigned | Max | MaxUnsigned)
+            }
+            Two::Sub | Two::Div | Two::Min | Two::Max | Two::Scale => false,
+        }
     }
 }
 
@@ -78,10 +129,25 @@ pub(crate) mod predicate {
     pub(crate) const EQ: u8 = 0x00;
     pub(crate) const LT: u8 = 0x11;
     pub(crate) const LE: u8 = 0x12;
+    /// Of integers.
+    pub(crate) const WHOLE_LT: u8 = 1;
+    pub(crate) const WHOLE_LE: u8 = 2;
+    pub(crate) const GT: u8 = 6;
 
     /// That which holds where `p` does not.
     pub(crate) fn opposite(p: u8) -> u8 {
         p ^ 4
+    }
+
+    /// The same of exchanged integers.
+    pub(crate) fn order_exchanged(p: u8) -> u8 {
+        match p {
+            WHOLE_LT => GT,
+            WHOLE_LE => 5,
+            5 => WHOLE_LE,
+            GT => WHOLE_LT,
+            p => p,
+        }
     }
 
     /// The same of exchanged operands.
@@ -100,29 +166,54 @@ pub(crate) mod predicate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Op {
     Input(u32),
-    /// Bits, and whether they are 8 bytes.
-    Constant(u64, bool),
+    /// Bits, and how many bytes they are.
+    Constant(u64, u8),
+    /// 16 bytes again and again, in lanes of so many.
+    Pattern([u64; 2], u8),
     One(One, Id),
     Two(Two, Id, Id),
     /// `±a b ± c`, rounded once: whether the product, and whether `c` is turned.
     Fma([bool; 2], Id, Id, Id),
     Compare(u8, Id, Id),
-    /// `a = b` and `a > b` of integers with a sign.
-    Same(Id, Id),
-    Greater(Id, Id),
+    /// A comparison of integers, with a sign or without; in AVX2 `a = b` and `a > b` with a sign alone.
+    Order(u8, bool, Id, Id),
     Both(Id, Id),
     Either(Id, Id),
+    Unlike(Id, Id),
     Not(Id),
     Select(Id, Id, Id),
+    /// A truth value of a byte, in a mask register.
+    IsTrue(Id),
+    /// The second operand, or 0; by a mask register.
+    Where(Id, Id),
+    Convert(Convert, Id),
+}
+
+/// Changes of a lane's size or meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Convert {
+    /// An integer to a wider one, with its sign or without.
+    Extend(bool),
+    /// The low bytes.
+    Cut,
+    /// A float to one of the other size.
+    Float,
+    /// An integer of 4 or 8 bytes to a float, with its sign or without: in AVX2 of 4 bytes with a sign.
+    FromWhole(bool),
+    /// A float in range, cut to an integer: in AVX2 to one of 4 bytes with a sign.
+    ToWhole(bool),
+    /// f16 to f32, and back to the nearest.
+    WidenHalf,
+    NarrowHalf,
 }
 
 impl Op {
     pub(super) fn operands(&self) -> SmallVec<[Id; 3]> {
         match *self {
-            Op::Input(_) | Op::Constant(..) => smallvec![],
-            Op::One(_, a) | Op::Not(a) => smallvec![a],
-            Op::Two(_, a, b) | Op::Compare(_, a, b) => smallvec![a, b],
-            Op::Same(a, b) | Op::Greater(a, b) | Op::Both(a, b) | Op::Either(a, b) => smallvec![a, b],
+            Op::Input(_) | Op::Constant(..) | Op::Pattern(..) => smallvec![],
+            Op::One(_, a) | Op::Not(a) | Op::IsTrue(a) | Op::Convert(_, a) => smallvec![a],
+            Op::Two(_, a, b) | Op::Compare(_, a, b) | Op::Order(_, _, a, b) => smallvec![a, b],
+            Op::Both(a, b) | Op::Either(a, b) | Op::Unlike(a, b) | Op::Where(a, b) => smallvec![a, b],
             Op::Fma(_, a, b, c) | Op::Select(a, b, c) => smallvec![a, b, c],
         }
     }
@@ -138,7 +229,9 @@ pub(crate) struct Program {
     pub(super) rare: Vec<Id>,
     /// Kinds of the inputs.
     pub(super) inputs: Vec<Kind>,
-    known: FxHashMap<Op, Id>,
+    /// The size of the body's widest element: no vector has more elements than of these.
+    least: usize,
+    known: FxHashMap<(Op, Kind), Id>,
     /// Something cannot be said here.
     failed: bool,
     /// For AVX-512.
@@ -146,12 +239,12 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    pub(super) fn start(&mut self, wide: bool) {
-        *self = Program { wide, ..Program::default() };
+    pub(super) fn start(&mut self, wide: bool, widest: usize) {
+        *self = Program { wide, least: widest, ..Program::default() };
     }
 
-    fn push(&mut self, op: Op, kind: Kind) -> Id {
-        *self.known.entry(op).or_insert_with(|| {
+    pub(super) fn push(&mut self, op: Op, kind: Kind) -> Id {
+        *self.known.entry((op, kind)).or_insert_with(|| {
             self.ops.push(op);
             self.kinds.push(kind);
             self.ops.len() as Id - 1
@@ -161,10 +254,10 @@ impl Program {
     /// Says that this program cannot be emitted; any value stands for what cannot be.
     pub(super) fn fail(&mut self) -> Id {
         self.failed = true;
-        self.push(Op::Constant(0, false), Kind::Word)
+        self.constant(0, 4)
     }
 
-    fn op(&self, id: Id) -> Op {
+    pub(super) fn op(&self, id: Id) -> Op {
         self.ops[id as usize]
     }
 
@@ -172,44 +265,116 @@ impl Program {
         self.kinds[id as usize]
     }
 
+    pub(super) fn size(&self, id: Id) -> usize {
+        self.kind(id).size()
+    }
+
     pub(super) fn input(&mut self, size: usize) -> Id {
-        let Some(kind) = Kind::of_size(size) else { return self.fail() };
+        let kind = Kind::of_size(size).unwrap_or_else(|| {
+            self.failed = true;
+            Kind::Lane(8)
+        });
         self.inputs.push(kind);
         self.push(Op::Input(self.inputs.len() as u32 - 1), kind)
     }
 
-    pub(super) fn constant(&mut self, bits: u64, wide: bool) -> Id {
-        self.push(Op::Constant(bits, wide), if wide { Kind::Double } else { Kind::Word })
+    pub(super) fn constant(&mut self, bits: u64, size: usize) -> Id {
+        let size = size as u8;
+        self.push(Op::Constant(bits & (u64::MAX >> (64 - 8 * u32::from(size))), size), Kind::Lane(size))
+    }
+
+    /// The bits of a constant.
+    pub(super) fn known(&self, id: Id) -> Option<u64> {
+        match self.op(id) {
+            Op::Constant(bits, _) => Some(bits),
+            _ => None,
+        }
     }
 
     pub(super) fn one(&mut self, f: One, a: Id) -> Id {
         match self.kind(a) {
-            Kind::Truth => self.fail(),
+            Kind::Truth(_) => self.fail(),
             kind => self.push(Op::One(f, a), kind),
         }
     }
 
     /// The kind of lanes that all of these have.
-    fn lanes(&self, x: &[Id]) -> Option<Kind> {
+    pub(super) fn lanes(&self, x: &[Id]) -> Option<Kind> {
         let kind = self.kind(x[0]);
-        (kind != Kind::Truth && x.iter().all(|&x| self.kind(x) == kind)).then_some(kind)
+        (!kind.is_truth() && x.iter().all(|&x| self.kind(x) == kind)).then_some(kind)
     }
 
-    fn truths(&self, x: &[Id]) -> bool {
-        x.iter().all(|&x| self.kind(x) == Kind::Truth)
+    /// A truth value: a byte from memory, or what was compared.
+    pub(super) fn truth(&mut self, x: Id) -> Id {
+        match self.kind(x) {
+            Kind::Truth(_) => x,
+            Kind::Lane(1) if self.wide => self.push(Op::IsTrue(x), Kind::Truth(0)),
+            Kind::Lane(1) => {
+                let zero = self.constant(0, 1);
+                self.push(Op::Order(predicate::GT, true, x, zero), Kind::Truth(1))
+            }
+            Kind::Lane(_) => self.fail(),
+        }
+    }
+
+    /// A truth value as the byte 1 or 0, any other value as it is.
+    pub(super) fn byte(&mut self, x: Id) -> Id {
+        if !self.kind(x).is_truth() {
+            return x;
+        }
+        match self.op(x) {
+            Op::IsTrue(byte) => byte,
+            _ => {
+                let one = self.constant(1, 1);
+                self.where_true(x, one)
+            }
+        }
+    }
+
+    /// `a` where a truth value holds, else 0.
+    pub(super) fn where_true(&mut self, m: Id, a: Id) -> Id {
+        let m = self.truth(m);
+        let kind = self.kind(a);
+        if self.wide {
+            return self.push(Op::Where(m, a), kind);
+        }
+        let m = self.resized(m, kind.size());
+        self.push(Op::Two(Two::And, m, a), kind)
+    }
+
+    /// A truth value in lanes of a size, where it is no bit.
+    fn resized(&mut self, m: Id, size: usize) -> Id {
+        let own = self.size(m);
+        if self.wide || own == size {
+            return m;
+        }
+        if let Op::Convert(_, x) = self.op(m)
+            && self.kind(x) == Kind::Truth(size as u8)
+        {
+            return x;
+        }
+        let f = if own < size { Convert::Extend(true) } else { Convert::Cut };
+        self.push(Op::Convert(f, m), Kind::Truth(size as u8))
+    }
+
+    /// Truth values in lanes of one size, where they are no bits: the larger.
+    fn truths(&mut self, a: Id, b: Id) -> (Id, Id, Kind) {
+        let (a, b) = (self.truth(a), self.truth(b));
+        let size = self.size(a).max(self.size(b));
+        (self.resized(a, size), self.resized(b, size), Kind::Truth(size as u8))
     }
 
     /// The factors of a product, and their size.
     pub(super) fn factors(&self, y: Id) -> Option<(Id, Id, usize)> {
         match self.op(y) {
-            Op::Two(Two::Mul, a, b) => Some((a, b, if self.kind(y) == Kind::Word { 4 } else { 8 })),
+            Op::Two(Two::Mul, a, b) => Some((a, b, self.size(y))),
             _ => None,
         }
     }
 
     /// `x` where `a = -x`.
     fn negated(&self, a: Id) -> Option<Id> {
-        let sign = |b: Id| matches!(self.op(b), Op::Constant(s, w) if s == 1 << if w { 63 } else { 31 });
+        let sign = |b: Id| matches!(self.op(b), Op::Constant(s, size) if s == 1 << (8 * size - 1));
         match self.op(a) {
             Op::Two(Two::Xor, x, b) if sign(b) => Some(x),
             _ => None,
@@ -238,38 +403,55 @@ impl Program {
         self.push(Op::Fma(turned, a, b, c), kind)
     }
 
+    /// The kind of a comparison of these lanes.
+    pub(super) fn compared(&self, kind: Kind) -> Kind {
+        Kind::Truth(if self.wide { 0 } else { kind.size() as u8 })
+    }
+
     pub(super) fn compare(&mut self, p: u8, a: Id, b: Id) -> Id {
         match self.lanes(&[a, b]) {
-            Some(_) => self.push(Op::Compare(p, a, b), Kind::Truth),
+            Some(kind) => self.push(Op::Compare(p, a, b), self.compared(kind)),
             None => self.fail(),
         }
     }
 
-    /// `a = b` of integers, or `a > b`.
-    pub(super) fn whole_compare(&mut self, same: bool, a: Id, b: Id) -> Id {
-        let op = if same { Op::Same(a, b) } else { Op::Greater(a, b) };
-        if self.lanes(&[a, b]).is_some() { self.push(op, Kind::Truth) } else { self.fail() }
-    }
-
     pub(super) fn both(&mut self, a: Id, b: Id) -> Id {
-        if self.truths(&[a, b]) { self.push(Op::Both(a, b), Kind::Truth) } else { self.fail() }
+        let (a, b, kind) = self.truths(a, b);
+        self.push(Op::Both(a, b), kind)
     }
 
     pub(super) fn either(&mut self, a: Id, b: Id) -> Id {
-        if self.truths(&[a, b]) { self.push(Op::Either(a, b), Kind::Truth) } else { self.fail() }
+        let (a, b, kind) = self.truths(a, b);
+        self.push(Op::Either(a, b), kind)
+    }
+
+    pub(super) fn unlike(&mut self, a: Id, b: Id) -> Id {
+        let (a, b, kind) = self.truths(a, b);
+        self.push(Op::Unlike(a, b), kind)
     }
 
     pub(super) fn not(&mut self, a: Id) -> Id {
+        let a = self.truth(a);
+        let kind = self.kind(a);
         match self.op(a) {
-            Op::Compare(p, x, y) => self.push(Op::Compare(predicate::opposite(p), x, y), Kind::Truth),
+            Op::Compare(p, x, y) => self.push(Op::Compare(predicate::opposite(p), x, y), kind),
+            Op::Order(p, signed, x, y) if self.wide => self.push(Op::Order(predicate::opposite(p), signed, x, y), kind),
             Op::Not(a) => a,
-            _ if self.truths(&[a]) => self.push(Op::Not(a), Kind::Truth),
-            _ => self.fail(),
+            _ => self.push(Op::Not(a), kind),
         }
     }
 
     pub(super) fn select(&mut self, m: Id, a: Id, b: Id) -> Id {
-        let (Some(kind), true) = (self.lanes(&[a, b]), self.truths(&[m])) else { return self.fail() };
+        let m = self.truth(m);
+        let (p, q) = (self.kind(a).is_truth(), self.kind(b).is_truth());
+        if p && q {
+            let (yes, not) = (self.both(m, a), self.not(m));
+            let no = self.both(not, b);
+            return self.either(yes, no);
+        }
+        let (a, b) = if p || q { (self.byte(a), self.byte(b)) } else { (a, b) };
+        let Some(kind) = self.lanes(&[a, b]) else { return self.fail() };
+        let m = self.resized(m, kind.size());
         match self.op(m) {
             Op::Compare(predicate::LT, p, q) if (p, q) == (a, b) => self.push(Op::Two(Two::Min, p, q), kind),
             Op::Compare(predicate::LT, p, q) if (q, p) == (a, b) => self.push(Op::Two(Two::Max, q, p), kind),
@@ -277,14 +459,26 @@ impl Program {
         }
     }
 
-    /// The size of its lanes, if they have one and nothing failed.
-    pub(super) fn lane(&self) -> Option<usize> {
-        if self.failed {
-            return None;
+    /// Sets the results, of elements of these sizes.
+    pub(super) fn finish(&mut self, outputs: &[(Id, usize)]) {
+        for &(id, size) in outputs {
+            let id = if size == 1 { self.byte(id) } else { id };
+            self.failed |= self.kind(id) != Kind::Lane(size as u8);
+            self.outputs.push(id);
         }
-        let mut kinds = self.kinds.iter().filter(|&&k| k != Kind::Truth);
-        let first = *kinds.next()?;
-        kinds.all(|&k| k == first).then_some(if first == Kind::Word { 4 } else { 8 })
+    }
+
+    /// The size of the widest lanes, if nothing failed.
+    pub(super) fn widest(&self) -> Option<usize> {
+        let own = self.needed().into_iter().map(|id| self.size(id)).max().unwrap_or(1);
+        (!self.failed && self.least <= 8).then_some(own.max(self.least))
+    }
+
+    /// The size of all lanes, if they have one and nothing failed.
+    pub(super) fn uniform(&self) -> Option<usize> {
+        let mut sizes = self.kinds.iter().map(|k| k.size()).filter(|&s| s > 0);
+        let first = sizes.next().filter(|&s| !self.failed && s >= 4)?;
+        sizes.all(|s| s == first).then_some(first)
     }
 
     /// Operations that outputs and rare cases need, ascending.

@@ -3,7 +3,7 @@
 //! A function written over [`V`] runs on it once, and what it did is the function's program: both engines come from one
 //! definition. The program under construction belongs to the thread, because vectors have no place for it.
 
-use super::program::{Id, One, Program, Two, predicate};
+use super::program::{Id, One, Program, Two, Way, Whole, predicate};
 use crate::vector::gradual::product;
 use crate::vector::{Float, V};
 use std::cell::RefCell;
@@ -16,7 +16,7 @@ thread_local! {
     static RECORDING: RefCell<Program> = RefCell::default();
 }
 
-fn with<R>(f: impl FnOnce(&mut Program) -> R) -> R {
+pub(super) fn with<R>(f: impl FnOnce(&mut Program) -> R) -> R {
     RECORDING.with_borrow_mut(f)
 }
 
@@ -30,7 +30,7 @@ mod write {
     }
     #[inline(never)]
     pub(super) fn constant(bits: u64, wide: bool) -> Id {
-        with(|p| p.constant(bits, wide))
+        with(|p| p.constant(bits, if wide { 8 } else { 4 }))
     }
     #[inline(never)]
     pub(super) fn one(f: One, a: Id) -> Id {
@@ -74,8 +74,9 @@ mod write {
 pub(crate) struct Recording;
 
 impl Recording {
-    pub(crate) fn start(wide: bool) -> Recording {
-        with(|p| p.start(wide));
+    /// For AVX-512 or AVX2, with elements of so many bytes at most.
+    pub(crate) fn start(wide: bool, widest: usize) -> Recording {
+        with(|p| p.start(wide, widest));
         Recording
     }
 
@@ -87,10 +88,10 @@ impl Recording {
     /// One element for all.
     pub(crate) fn constant(&self, bytes: &[u8]) -> Id {
         match bytes.len() {
-            4 | 8 => {
+            size @ (1 | 2 | 4 | 8) => {
                 let mut all = [0; 8];
-                all[..bytes.len()].copy_from_slice(bytes);
-                with(|p| p.constant(u64::from_le_bytes(all), bytes.len() == 8))
+                all[..size].copy_from_slice(bytes);
+                with(|p| p.constant(u64::from_le_bytes(all), size))
             }
             _ => with(Program::fail),
         }
@@ -108,10 +109,10 @@ impl Recording {
         }
     }
 
-    pub(crate) fn finish(self, outputs: Vec<Id>) -> Program {
-        let mut program = with(std::mem::take);
-        program.outputs = outputs;
-        program
+    /// The program of these results, of elements of these sizes.
+    pub(crate) fn finish(self, outputs: &[(Id, usize)]) -> Program {
+        with(|p| p.finish(outputs));
+        with(std::mem::take)
     }
 }
 
@@ -146,6 +147,12 @@ impl<E: Float> Recorded<E> {
     fn compare(self, p: u8, b: Self) -> Truths {
         Truths(write::compare(p, self.0, b.0))
     }
+}
+
+/// A shift by the width of the fraction.
+fn fraction<E>(way: Way) -> One {
+    let size = size_of::<E>() as u8;
+    One::Shift(way, if size == 8 { 52 } else { 23 }, size)
 }
 
 impl<E: Float> V for Recorded<E> {
@@ -208,16 +215,16 @@ impl<E: Float> V for Recorded<E> {
         self.two(Two::Xor, b)
     }
     fn bits_add(self, b: Self) -> Self {
-        self.two(Two::WholeAdd, b)
+        self.two(Two::Whole(Whole::Add, size_of::<E>() as u8), b)
     }
     fn bits_sub(self, b: Self) -> Self {
-        self.two(Two::WholeSub, b)
+        self.two(Two::Whole(Whole::Sub, size_of::<E>() as u8), b)
     }
     fn to_exponent(self) -> Self {
-        self.one(One::ShiftLeft)
+        self.one(fraction::<E>(Way::Left))
     }
     fn exponent_bits(self) -> Self {
-        self.one(One::ShiftRight)
+        self.one(fraction::<E>(Way::Right))
     }
     fn lt(self, b: Self) -> Truths {
         self.compare(predicate::LT, b)
@@ -239,92 +246,5 @@ impl<E: Float> V for Recorded<E> {
     }
     fn select(m: Truths, a: Self, b: Self) -> Self {
         Recorded(write::select(m.0, a.0, b.0), PhantomData)
-    }
-}
-
-/// Instructions that are no functions of floats.
-pub(crate) mod instruction {
-    use super::{Id, Two, predicate, with};
-
-    pub(crate) fn copy(x: [Id; 3]) -> Id {
-        x[0]
-    }
-    pub(crate) fn select(x: [Id; 3]) -> Id {
-        with(|p| p.select(x[0], x[1], x[2]))
-    }
-    pub(crate) fn eq(x: [Id; 3]) -> Id {
-        with(|p| p.compare(predicate::EQ, x[0], x[1]))
-    }
-    pub(crate) fn ne(x: [Id; 3]) -> Id {
-        with(|p| p.compare(predicate::opposite(predicate::EQ), x[0], x[1]))
-    }
-    pub(crate) fn lt(x: [Id; 3]) -> Id {
-        with(|p| p.compare(predicate::LT, x[0], x[1]))
-    }
-    pub(crate) fn le(x: [Id; 3]) -> Id {
-        with(|p| p.compare(predicate::LE, x[0], x[1]))
-    }
-    pub(crate) fn whole_eq(x: [Id; 3]) -> Id {
-        with(|p| p.whole_compare(true, x[0], x[1]))
-    }
-    pub(crate) fn whole_ne(x: [Id; 3]) -> Id {
-        with(|p| {
-            let same = p.whole_compare(true, x[0], x[1]);
-            p.not(same)
-        })
-    }
-    pub(crate) fn whole_lt(x: [Id; 3]) -> Id {
-        with(|p| p.whole_compare(false, x[1], x[0]))
-    }
-    pub(crate) fn whole_le(x: [Id; 3]) -> Id {
-        with(|p| {
-            let greater = p.whole_compare(false, x[0], x[1]);
-            p.not(greater)
-        })
-    }
-    pub(crate) fn both(x: [Id; 3]) -> Id {
-        with(|p| p.both(x[0], x[1]))
-    }
-    pub(crate) fn either(x: [Id; 3]) -> Id {
-        with(|p| p.either(x[0], x[1]))
-    }
-    pub(crate) fn unlike(x: [Id; 3]) -> Id {
-        with(|p| {
-            let (any, all) = (p.either(x[0], x[1]), p.both(x[0], x[1]));
-            let not = p.not(all);
-            p.both(any, not)
-        })
-    }
-    pub(crate) fn not(x: [Id; 3]) -> Id {
-        with(|p| p.not(x[0]))
-    }
-    pub(crate) fn whole_add(x: [Id; 3]) -> Id {
-        with(|p| p.two(Two::WholeAdd, x[0], x[1]))
-    }
-    pub(crate) fn whole_sub(x: [Id; 3]) -> Id {
-        with(|p| p.two(Two::WholeSub, x[0], x[1]))
-    }
-    pub(crate) fn and(x: [Id; 3]) -> Id {
-        with(|p| p.two(Two::And, x[0], x[1]))
-    }
-    pub(crate) fn or(x: [Id; 3]) -> Id {
-        with(|p| p.two(Two::Or, x[0], x[1]))
-    }
-    pub(crate) fn xor(x: [Id; 3]) -> Id {
-        with(|p| p.two(Two::Xor, x[0], x[1]))
-    }
-    /// 1 or 0.
-    pub(crate) fn truth_to_f32(x: [Id; 3]) -> Id {
-        with(|p| {
-            let (one, zero) = (p.constant(u64::from(1f32.to_bits()), false), p.constant(0, false));
-            p.select(x[0], one, zero)
-        })
-    }
-    /// 1 or 0.
-    pub(crate) fn truth_to_f64(x: [Id; 3]) -> Id {
-        with(|p| {
-            let (one, zero) = (p.constant(1f64.to_bits(), true), p.constant(0, true));
-            p.select(x[0], one, zero)
-        })
     }
 }

@@ -146,7 +146,9 @@ impl Builder {
                 }
             }
         }
-        let widest = (0..n).filter(|&i| needed[i]).map(|i| self.values[i].1).max().unwrap_or(1);
+        // An input that nothing needs is packed as the others are, so that it counts, too.
+        let counts = |i: &usize| needed[*i] || matches!(self.values[*i].0, Definition::Input(_));
+        let widest = (0..n).filter(counts).map(|i| self.values[i].1).max().unwrap_or(1);
         // Registers by a scan: one is free again after the last step that reads it.
         let (mut register, mut free, mut registers) = (vec![0u32; n], Vec::new(), 0u32);
         for i in 0..n {

@@ -14,6 +14,7 @@
 
 use super::Kernel;
 use super::kernels::BLOCK;
+use crate::emit::instruction::{self, Class};
 use crate::inlined::each;
 use crate::simd::widest;
 use num_complex::Complex;
@@ -21,16 +22,45 @@ use num_complex::Complex;
 /// Elements that are converted together.
 const GROUP: usize = BLOCK / 4;
 
+/// An element type by what its bits are.
+pub trait Element: Copy + Default {
+    #[doc(hidden)]
+    const CLASS: Class;
+}
+
+macro_rules! elements {
+    ($($class:expr => $($t:ty)*;)*) => {$($(
+        impl Element for $t {
+            const CLASS: Class = $class;
+        }
+    )*)*};
+}
+
+elements! {
+    Class::Truth => bool;
+    Class::Whole(1, true) => i8;
+    Class::Whole(2, true) => i16;
+    Class::Whole(4, true) => i32;
+    Class::Whole(8, true) => i64;
+    Class::Whole(1, false) => u8;
+    Class::Whole(2, false) => u16;
+    Class::Whole(4, false) => u32;
+    Class::Whole(8, false) => u64;
+    Class::Float(4) => f32;
+    Class::Float(8) => f64;
+    Class::Complex => Complex<f32> Complex<f64>;
+}
+
 /// A type whose elements convert to elements of another.
-pub trait Cast<U: Copy>: Copy + Default {
+pub trait Cast<U: Element>: Element {
     /// The values of a group.
     #[doc(hidden)]
     fn cast(x: &[Self; GROUP]) -> [U; GROUP];
 }
 
 /// The kernel of a conversion.
-pub fn cast<T: Cast<U>, U: Copy>() -> Kernel {
-    unsafe fn run<T: Cast<U>, U: Copy>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
+pub fn cast<T: Cast<U>, U: Element>() -> Kernel {
+    unsafe fn run<T: Cast<U>, U: Element>(n: usize, y: *mut u8, x: [*const u8; 3], _: usize) {
         let (y, x) = (y.cast::<U>(), x[0].cast::<T>());
         widest(
             #[inline(always)]
@@ -56,7 +86,7 @@ pub fn cast<T: Cast<U>, U: Copy>() -> Kernel {
             },
         )
     }
-    Kernel::new(run::<T, U>)
+    Kernel { record: instruction::cast(T::CLASS, U::CLASS), ..Kernel::new(run::<T, U>) }
 }
 
 /// Conversions of single elements.

@@ -133,31 +133,30 @@ impl Body {
     pub(super) fn lay<'s>(&self, shape: &[usize], strides: impl Iterator<Item = &'s [isize]>, level: Level) -> Laid {
         let layouts: SmallVec<[Layout; 4]> = strides.map(|s| Layout::of(shape, s)).collect();
         let rows = self.rows(&layouts, level);
-        let one = |(k, l): (usize, &Layout)| match l {
-            // Truth values are spread out, as vectors of bytes.
-            Layout::Splat => self.inputs[k].0 > 1,
+        let one = |l: &Layout| match l {
+            Layout::Splat => true,
             Layout::Strided(nest) => rows.is_some() && nest.inner().1 == 0,
             Layout::Dense => false,
         };
-        let splats = layouts.iter().enumerate().take(MOST_INPUTS).fold(0, |bits, x| bits | u64::from(one(x)) << x.0);
+        let splats = layouts.iter().enumerate().take(MOST_INPUTS).fold(0, |bits, x| bits | u64::from(one(x.1)) << x.0);
         Laid { layouts, rows, how: How { splats, ..How::default() } }
     }
 
     /// The rows of inputs that lie so, if code should take them one by one: a row fills vectors, or is long.
     fn rows(&self, layouts: &[Layout], level: Level) -> Option<Rows> {
         let strided = || {
-            layouts.iter().zip(&self.inputs).filter_map(|(layout, input)| match layout {
-                Layout::Strided(nest) => Some((nest, input.0)),
+            layouts.iter().filter_map(|layout| match layout {
+                Layout::Strided(nest) => Some(nest),
                 _ => None,
             })
         };
-        let fits = |(len, step): (usize, isize), size| (step == 1 || step == 0 && size > 1).then_some(len);
-        let lens = strided().map(|(nest, size)| fits(nest.inner(), size)).collect::<Option<SmallVec<[usize; 4]>>>()?;
+        let fits = |(len, step): (usize, isize)| matches!(step, 0 | 1).then_some(len);
+        let lens = strided().map(|nest| fits(nest.inner())).collect::<Option<SmallVec<[usize; 4]>>>()?;
         // Each is a product of the last extents: the least divides the others.
         let len = lens.into_iter().min().filter(|&len| len > 0)?;
         let lanes = if level == Level::Avx512 { 64 } else { 32 } / self.widest;
         let full = if level == Level::Avx512 { len >= lanes } else { len.is_multiple_of(lanes) };
-        let even = strided().map(|(nest, _)| nest.rows(len).0).min()?;
+        let even = strided().map(|nest| nest.rows(len).0).min()?;
         match full {
             true => Some(Rows { len, even }),
             false => (len >= LONG).then_some(Rows { len, even: 1 }),
@@ -174,7 +173,7 @@ impl Body {
         if self.steps.len() > MOST_STEPS || self.steps.iter().any(|s| s.kernel.record.is_none()) {
             return None;
         }
-        let recording = Recording::start(wide);
+        let recording = Recording::start(wide, self.widest);
         let first = self.registers;
         let mut at = vec![Id::MAX; first + self.inputs.len() + self.constants.len() + self.outputs.len()];
         for (k, &(size, _)) in self.inputs.iter().enumerate() {
@@ -189,8 +188,29 @@ impl Body {
             let y = record(x);
             at[s.y as usize] = if gradual { recording.gradual(y, &x) } else { y };
         }
-        let outputs = at[at.len() - self.outputs.len()..].to_vec();
-        Some(recording.finish(outputs))
+        let outputs = &at[at.len() - self.outputs.len()..];
+        let outputs: Vec<(Id, usize)> = outputs.iter().zip(&self.outputs).map(|(&id, y)| (id, y.0)).collect();
+        Some(recording.finish(&outputs))
+    }
+
+    /// Runs code that is compiled for this call alone; whether the body has any at a level.
+    ///
+    /// # Safety
+    /// That of [`Body::run`]; the machine has the level.
+    #[doc(hidden)]
+    pub unsafe fn run_code(
+        &self,
+        level: Level,
+        laid: &Laid,
+        range: Range<usize>,
+        inputs: &[*const u8],
+        outputs: &[*mut u8],
+    ) -> bool {
+        let code = || self.compile(level, self.how(laid, &range, outputs));
+        let Some(code) = (level > Level::Portable).then(code).flatten() else { return false };
+        // SAFETY: the caller's promise.
+        unsafe { self.run_emitted(&code, laid, range, inputs, outputs) };
+        true
     }
 
     /// Runs code over a range.

@@ -6,6 +6,7 @@
 
 use super::Kernel;
 use super::kernels::{BLOCK, Map, map};
+use crate::emit::instruction;
 use crate::inlined::from_fn;
 use crate::simd::widest;
 use half::{bf16, f16};
@@ -41,15 +42,15 @@ impl Half for bf16 {
     }
 
     fn widen() -> Kernel {
-        map::<bf16, f32, Widen>()
+        map::<bf16, f32, Widen>().recorded(instruction::bf16_widen)
     }
 
     fn narrow() -> Kernel {
-        map::<f32, bf16, Narrow>()
+        map::<f32, bf16, Narrow>().recorded(instruction::bf16_narrow)
     }
 
     fn round() -> Kernel {
-        map::<f32, f32, RoundBf16>()
+        map::<f32, f32, RoundBf16>().recorded(instruction::bf16_round)
     }
 }
 
@@ -89,7 +90,7 @@ impl Half for f16 {
     fn widen() -> Kernel {
         #[cfg(target_arch = "x86_64")]
         if machine::is_there() {
-            return Kernel::new(machine::WIDEN);
+            return Kernel::new(machine::WIDEN).recorded(instruction::f16_widen);
         }
         map::<f16, f32, Widen>()
     }
@@ -97,7 +98,7 @@ impl Half for f16 {
     fn narrow() -> Kernel {
         #[cfg(target_arch = "x86_64")]
         if machine::is_there() {
-            return Kernel::new(machine::NARROW);
+            return Kernel::new(machine::NARROW).recorded(instruction::f16_narrow);
         }
         map::<f32, f16, Narrow>()
     }
@@ -105,7 +106,7 @@ impl Half for f16 {
     fn round() -> Kernel {
         #[cfg(target_arch = "x86_64")]
         if machine::is_there() {
-            return Kernel::new(machine::ROUND);
+            return Kernel::new(machine::ROUND).recorded(instruction::f16_round);
         }
         map::<f32, f32, RoundF16>()
     }
@@ -179,7 +180,7 @@ pub fn to_odd() -> Kernel {
             },
         )
     }
-    Kernel::new(run)
+    Kernel::new(run).recorded(instruction::round_to_odd)
 }
 
 /// Conversions by the instructions of F16C, eight at a time.

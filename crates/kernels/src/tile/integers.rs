@@ -10,6 +10,7 @@
 
 use super::Kernel;
 use super::kernels::{BLOCK, Integer, Map, Zip, map, zip};
+use crate::emit::instruction;
 use crate::inlined::{each, from_fn};
 use crate::simd::{Level, widest};
 use crate::vector::functions::{Function2, pick2};
@@ -50,6 +51,8 @@ type Block<T> = [T; BLOCK];
 
 /// Integers of a width with or without a sign.
 pub trait Lane: Integer {
+    /// Whether there is a sign.
+    const SIGNED: bool;
     /// The magnitude, wrapping.
     fn magnitude(self) -> Self;
     /// -1, 0 or 1.
@@ -80,6 +83,7 @@ const SHIFTED: f64 = 6_755_399_441_055_744.0;
 macro_rules! lanes {
     ($($t:ty, $unsigned:ty, $signed:ty, $magnitude:expr, $signum:expr, $division:expr;)*) => {$(
         impl Lane for $t {
+            const SIGNED: bool = <$t>::MIN != 0;
             #[inline(always)]
             fn magnitude(self) -> $t { $magnitude(self) }
             #[inline(always)]
@@ -353,7 +357,12 @@ impl<const SIGNED: bool, const REMAINDER: bool> Function2 for Long<SIGNED, REMAI
 }
 
 fn in_blocks<T: Short>(remainder: bool, _: Level) -> Kernel {
-    if remainder { blocks::<T, 2, Rem>() } else { blocks::<T, 2, Div>() }
+    match (remainder, T::SIGNED) {
+        (false, true) => blocks::<T, 2, Div>().recorded(instruction::signed_div),
+        (false, false) => blocks::<T, 2, Div>().recorded(instruction::unsigned_div),
+        (true, true) => blocks::<T, 2, Rem>().recorded(instruction::signed_rem),
+        (true, false) => blocks::<T, 2, Rem>().recorded(instruction::unsigned_rem),
+    }
 }
 
 fn in_floats<const SIGNED: bool>(remainder: bool, level: Level) -> Kernel {
@@ -364,19 +373,21 @@ fn in_floats<const SIGNED: bool>(remainder: bool, level: Level) -> Kernel {
 /// The kernel of a function of one integer.
 pub fn unary<T: Lane>(f: Unary) -> Kernel {
     match f {
-        Unary::Abs => map::<T, T, Abs>(),
-        Unary::Sign => map::<T, T, Sign>(),
-        Unary::CountOnes => map::<T, T, CountOnes>(),
-        Unary::LeadingZeros => map::<T, T, LeadingZeros>(),
+        Unary::Abs if T::SIGNED => map::<T, T, Abs>().recorded(instruction::magnitude),
+        Unary::Abs => map::<T, T, Abs>().recorded(instruction::copy),
+        Unary::Sign if T::SIGNED => map::<T, T, Sign>().recorded(instruction::signed_sign),
+        Unary::Sign => map::<T, T, Sign>().recorded(instruction::unsigned_sign),
+        Unary::CountOnes => map::<T, T, CountOnes>().recorded(instruction::count_ones),
+        Unary::LeadingZeros => map::<T, T, LeadingZeros>().recorded(instruction::leading_zeros),
     }
 }
 
 /// The kernel of a function of two integers.
 pub fn binary<T: Lane>(f: Binary, level: Level) -> Kernel {
     match f {
-        Binary::ShiftLeft => zip::<T, T, Left>(),
-        Binary::ShiftRightLogical => zip::<T, T, Right>(),
-        Binary::ShiftRightArithmetic => zip::<T, T, RightArithmetic>(),
+        Binary::ShiftLeft => zip::<T, T, Left>().recorded(instruction::shift_left),
+        Binary::ShiftRightLogical => zip::<T, T, Right>().recorded(instruction::shift_right),
+        Binary::ShiftRightArithmetic => zip::<T, T, RightArithmetic>().recorded(instruction::shift_right_signed),
         Binary::Div => T::division(false, level),
         Binary::Rem => T::division(true, level),
         Binary::Pow => blocks::<T, 2, Pow>(),

@@ -118,8 +118,8 @@ pub fn select(size: usize) -> Kernel {
         }
     }
     match size {
-        1 => Kernel::new(run::<u8>),
-        2 => Kernel::new(run::<u16>),
+        1 => Kernel::new(run::<u8>).recorded(instruction::select),
+        2 => Kernel::new(run::<u16>).recorded(instruction::select),
         4 => Kernel::new(run::<u32>).recorded(instruction::select),
         8 => Kernel::new(run::<u64>).recorded(instruction::select),
         _ => Kernel::new(pairs),
@@ -133,7 +133,7 @@ pub fn copy(size: usize) -> Kernel {
         unsafe { std::ptr::copy(x[0].cast::<T>(), y.cast::<T>(), n) };
     }
     let kernel = Kernel::new(by_size!(size, run));
-    if matches!(size, 4 | 8) { kernel.recorded(instruction::copy) } else { kernel }
+    if size <= 8 { kernel.recorded(instruction::copy) } else { kernel }
 }
 
 /// `y[i] = x[at[i]]`, for elements of a size.
@@ -321,26 +321,31 @@ macro_rules! integers {
             fn minus(self, rhs: $t) -> $t { self.wrapping_sub(rhs) }
 
             fn record(f: Arithmetic) -> Option<Record> {
-                let record: Record = match f {
+                let signed = <$t>::MIN != 0;
+                Some(match f {
                     Arithmetic::Add => instruction::whole_add,
                     Arithmetic::Sub => instruction::whole_sub,
+                    Arithmetic::Mul => instruction::whole_mul,
+                    Arithmetic::Max if signed => instruction::signed_max,
+                    Arithmetic::Max => instruction::unsigned_max,
+                    Arithmetic::Min if signed => instruction::signed_min,
+                    Arithmetic::Min => instruction::unsigned_min,
                     Arithmetic::And => instruction::and,
                     Arithmetic::Or => instruction::or,
                     Arithmetic::Xor => instruction::xor,
-                    Arithmetic::Mul | Arithmetic::Max | Arithmetic::Min => return None,
-                };
-                (size_of::<$t>() >= 4).then_some(record)
+                })
             }
 
             fn record_comparison(c: Comparison) -> Option<Record> {
-                let record: Record = match c {
+                let signed = <$t>::MIN != 0;
+                Some(match c {
                     Comparison::Eq => instruction::whole_eq,
                     Comparison::Ne => instruction::whole_ne,
-                    Comparison::Lt => instruction::whole_lt,
-                    Comparison::Le => instruction::whole_le,
-                };
-                // The instructions compare numbers with a sign.
-                (size_of::<$t>() >= 4 && <$t>::MIN != 0).then_some(record)
+                    Comparison::Lt if signed => instruction::signed_lt,
+                    Comparison::Lt => instruction::unsigned_lt,
+                    Comparison::Le if signed => instruction::signed_le,
+                    Comparison::Le => instruction::unsigned_le,
+                })
             }
         }
     )*};
@@ -362,8 +367,13 @@ impl Integer for bool {
         })
     }
 
-    fn record_comparison(_: Comparison) -> Option<Record> {
-        None
+    fn record_comparison(c: Comparison) -> Option<Record> {
+        Some(match c {
+            Comparison::Eq => instruction::alike,
+            Comparison::Ne => instruction::unlike,
+            Comparison::Lt => instruction::less,
+            Comparison::Le => instruction::implies,
+        })
     }
 }
 
@@ -391,7 +401,7 @@ pub fn integers<T: Integer>(f: Arithmetic) -> Kernel {
 
 /// The kernel of the complement of integers.
 pub fn invert<T: Integer>() -> Kernel {
-    map::<T, T, Invert>()
+    map::<T, T, Invert>().recorded(instruction::invert)
 }
 
 /// The kernel of the opposite of truth values.

@@ -11,16 +11,12 @@ use super::*;
 
 /// Machine code for a program of so many constants and carries; `None` if there is no way to write it.
 pub(in crate::emit) fn compile(program: &Program, consts: usize, carries: usize) -> Option<Vec<u8>> {
-    let lane = program.lane().filter(|_| program.ops.len() <= MOST_OPS)?;
+    let lane = program.uniform().filter(|_| program.ops.len() <= MOST_OPS)?;
     let (wide, stacks) = (program.wide, consts + carries);
-    let target = Target { wide, lane };
-    let truth = |&v: &Id| program.kind(v) == Kind::Truth;
-    if program.inputs.contains(&Kind::Truth) || program.outputs.iter().any(truth) {
-        return None;
-    }
+    let (target, kind) = (Target { wide, widest: lane }, Kind::Lane(lane as u8));
     let mut asm = Assembler::new();
     let mut frame = Frame::default();
-    let (home, framed) = homes(program, target, &mut asm, &mut frame, &|k| k < stacks);
+    let (home, framed) = homes(program, target, &mut asm, &mut frame, &|k, _| k < stacks);
     let items = items(program, &home, &framed[consts..])?;
     let plan = Plan::new(program, target, items, home, &mut asm);
     let frame_size = plan.enter(&mut asm);
@@ -35,15 +31,15 @@ pub(in crate::emit) fn compile(program: &Program, consts: usize, carries: usize)
     } else {
         asm.copy(RCX, RDX);
     }
-    let elements = |zero| Form::Evex { width: 2, mask: 1, zero, unit: 64 };
+    let elements = |zero| target.masked(lane, 1, zero);
     let first = |base| Memory { base: Base::At(base), disp: 0, broadcast: false };
     for &(k, home) in &framed {
         asm.load(RDX, RDI, 8 * k as i32);
         match wide {
-            true => asm.vector(elements(true), target.float(0x10), 0, 0, Operand::Memory(first(RDX)), None),
-            false => target.load(&mut asm, false, 0, Memory { broadcast: true, ..first(RDX) }),
+            true => asm.vector(elements(true), target.float(0x10, lane), 0, 0, Operand::Memory(first(RDX)), None),
+            false => target.load(&mut asm, kind, 0, Memory { broadcast: true, ..first(RDX) }),
         }
-        target.store(&mut asm, false, home, 0);
+        target.store(&mut asm, kind, home, 0);
     }
     asm.clear(RAX);
     let (top, mut exits) = (asm.code.len(), Vec::new());
@@ -54,11 +50,11 @@ pub(in crate::emit) fn compile(program: &Program, consts: usize, carries: usize)
     asm.jump_back(If::NotZero, top);
     exits.into_iter().for_each(|e| asm.here(e));
     for (k, &(_, home)) in framed[consts..].iter().enumerate() {
-        target.load(&mut asm, false, 0, home);
+        target.load(&mut asm, kind, 0, home);
         asm.load(RDX, RDI, 8 * (program.inputs.len() + k) as i32);
         match wide {
-            true => asm.vector(elements(false), target.float(0x11), 0, 0, Operand::Memory(first(RDX)), None),
-            false => target.store_first(&mut asm, first(RDX), 0),
+            true => asm.vector(elements(false), target.float(0x11, lane), 0, 0, Operand::Memory(first(RDX)), None),
+            false => target.store_first(&mut asm, lane, first(RDX), 0),
         }
     }
     plan.leave(&mut asm, &frame, frame_size)?;

@@ -1,0 +1,137 @@
+//! What instructions that are no functions of floats write down.
+
+use super::Record;
+use super::program::{Id, Program, Two, Way, Whole, predicate};
+use super::record::with;
+
+macro_rules! instructions {
+    ($($(#[$doc:meta])* $name:ident($p:ident, $x:ident) $body:block)*) => {$(
+        $(#[$doc])*
+        pub(crate) fn $name($x: [Id; 3]) -> Id {
+            with(|$p: &mut Program| $body)
+        }
+    )*};
+}
+
+instructions! {
+    copy(_p, x) { x[0] }
+    select(p, x) { p.select(x[0], x[1], x[2]) }
+
+    eq(p, x) { p.compare(predicate::EQ, x[0], x[1]) }
+    ne(p, x) { p.compare(predicate::opposite(predicate::EQ), x[0], x[1]) }
+    lt(p, x) { p.compare(predicate::LT, x[0], x[1]) }
+    le(p, x) { p.compare(predicate::LE, x[0], x[1]) }
+
+    whole_eq(p, x) { p.order(predicate::EQ, true, x[0], x[1]) }
+    whole_ne(p, x) { let same = p.order(predicate::EQ, true, x[0], x[1]); p.not(same) }
+    signed_lt(p, x) { p.order(predicate::WHOLE_LT, true, x[0], x[1]) }
+    signed_le(p, x) { p.order(predicate::WHOLE_LE, true, x[0], x[1]) }
+    unsigned_lt(p, x) { p.order(predicate::WHOLE_LT, false, x[0], x[1]) }
+    unsigned_le(p, x) { p.order(predicate::WHOLE_LE, false, x[0], x[1]) }
+
+    both(p, x) { p.both(x[0], x[1]) }
+    either(p, x) { p.either(x[0], x[1]) }
+    unlike(p, x) { p.unlike(x[0], x[1]) }
+    alike(p, x) { let unlike = p.unlike(x[0], x[1]); p.not(unlike) }
+    not(p, x) { p.not(x[0]) }
+    /// Of truth values.
+    less(p, x) { let not = p.not(x[0]); p.both(not, x[1]) }
+    /// Of truth values.
+    implies(p, x) { let not = p.not(x[0]); p.either(not, x[1]) }
+
+    whole_add(p, x) { p.whole(Whole::Add, x[0], x[1]) }
+    whole_sub(p, x) { p.whole(Whole::Sub, x[0], x[1]) }
+    whole_mul(p, x) { p.whole(Whole::Mul, x[0], x[1]) }
+    signed_min(p, x) { p.whole(Whole::Min, x[0], x[1]) }
+    signed_max(p, x) { p.whole(Whole::Max, x[0], x[1]) }
+    unsigned_min(p, x) { p.whole(Whole::MinUnsigned, x[0], x[1]) }
+    unsigned_max(p, x) { p.whole(Whole::MaxUnsigned, x[0], x[1]) }
+    and(p, x) { p.bitwise(Two::And, x[0], x[1]) }
+    or(p, x) { p.bitwise(Two::Or, x[0], x[1]) }
+    xor(p, x) { p.bitwise(Two::Xor, x[0], x[1]) }
+    invert(p, x) { p.complement(x[0]) }
+    shift_left(p, x) { p.whole(Whole::Shift(Way::Left), x[0], x[1]) }
+    shift_right(p, x) { p.whole(Whole::Shift(Way::Right), x[0], x[1]) }
+    shift_right_signed(p, x) { p.whole(Whole::Shift(Way::RightSigned), x[0], x[1]) }
+    magnitude(p, x) { p.magnitude(x[0]) }
+    signed_sign(p, x) { p.sign(x[0], true) }
+    unsigned_sign(p, x) { p.sign(x[0], false) }
+    count_ones(p, x) { p.count_ones(x[0]) }
+    leading_zeros(p, x) { p.leading_zeros(x[0]) }
+
+    signed_div(p, x) { p.divide(x[0], x[1], true, false) }
+    signed_rem(p, x) { p.divide(x[0], x[1], true, true) }
+    unsigned_div(p, x) { p.divide(x[0], x[1], false, false) }
+    unsigned_rem(p, x) { p.divide(x[0], x[1], false, true) }
+
+    nonzero_whole(p, x) { p.nonzero(x[0], false) }
+    nonzero_float(p, x) { p.nonzero(x[0], true) }
+    float_resize(p, x) { p.float_resize(x[0]) }
+    bf16_widen(p, x) { p.bf16_widen(x[0]) }
+    bf16_narrow(p, x) { p.bf16_narrow(x[0]) }
+    bf16_round(p, x) { p.bf16_round(x[0]) }
+    f16_widen(p, x) { p.f16_widen(x[0]) }
+    f16_narrow(p, x) { p.f16_narrow(x[0]) }
+    f16_round(p, x) { p.f16_round(x[0]) }
+    round_to_odd(p, x) { p.round_to_odd(x[0]) }
+
+    /// 1 or 0.
+    truth_to_f32(p, x) {
+        let (one, zero) = (p.constant(1f32.to_bits().into(), 4), p.constant(0, 4));
+        p.select(x[0], one, zero)
+    }
+    /// 1 or 0.
+    truth_to_f64(p, x) {
+        let (one, zero) = (p.constant(1f64.to_bits(), 8), p.constant(0, 8));
+        p.select(x[0], one, zero)
+    }
+}
+
+/// An integer of `TO` bytes, which wraps; `SIGNED` says whether it was one with a sign.
+fn resize<const TO: usize, const SIGNED: bool>(x: [Id; 3]) -> Id {
+    with(|p| p.resize(x[0], TO, SIGNED))
+}
+
+fn float_of_whole<const TO: usize, const SIGNED: bool>(x: [Id; 3]) -> Id {
+    with(|p| p.float_of_whole(x[0], TO, SIGNED))
+}
+
+fn whole_of_float<const TO: usize, const SIGNED: bool>(x: [Id; 3]) -> Id {
+    with(|p| p.whole_of_float(x[0], TO, SIGNED))
+}
+
+/// What elements are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// A truth value.
+    Truth,
+    /// An integer of so many bytes, with a sign or without.
+    Whole(usize, bool),
+    /// A float of so many bytes.
+    Float(usize),
+    /// A pair of floats.
+    Complex,
+}
+
+/// What a conversion writes down, if it can.
+pub(crate) fn cast(from: Class, to: Class) -> Option<Record> {
+    use Class::*;
+    macro_rules! sized {
+        ($f:ident, $to:expr, $signed:expr; $($size:literal)*) => {
+            match ($to, $signed) {
+                $(($size, false) => $f::<$size, false>,
+                ($size, true) => $f::<$size, true>,)*
+                _ => return None,
+            }
+        };
+    }
+    Some(match (from, to) {
+        (Whole(..), Truth) => nonzero_whole,
+        (Float(_), Truth) => nonzero_float,
+        (Whole(_, signed), Whole(to, _)) => sized!(resize, to, signed; 1 2 4 8),
+        (Whole(_, signed), Float(to)) => sized!(float_of_whole, to, signed; 4 8),
+        (Float(_), Whole(to, signed)) => sized!(whole_of_float, to, signed; 1 2 4 8),
+        (Float(a), Float(b)) if a != b => float_resize,
+        _ => return None,
+    })
+}

@@ -1,0 +1,400 @@
+//! [`Block`]: the instructions of a step, one operation after another.
+
+use super::*;
+use crate::emit::STREAM;
+use crate::emit::program::{One, Two, Way, Whole, predicate};
+use crate::tile::AHEAD;
+
+/// The straight-line code in a loop.
+pub(super) struct Block<'a, 'b> {
+    pub(super) registers: Registers<'a>,
+    /// Only the lanes of `k1` exist.
+    pub(super) masked: bool,
+    /// Only the first lane exists; all lanes have its value.
+    pub(super) single: bool,
+    pub(super) exits: &'b mut Vec<Jump>,
+}
+
+impl Block<'_, '_> {
+    pub(super) fn write(mut self, asm: &mut Assembler) {
+        for (at, item) in Registers::schedule(self.registers.plan) {
+            for copy in 0..self.registers.copies {
+                (self.registers.item, self.registers.copy) = (at, copy);
+                match item {
+                    Item::Op(id) => self.op(asm, id),
+                    Item::Store(k, id) => self.store(asm, k as usize, id),
+                    Item::Rare(id) => self.rare(asm, id),
+                    Item::Keep(to, id) => {
+                        let r = self.registers.register(asm, id);
+                        self.target().store(asm, self.kind(id), to, r);
+                        self.registers.release(&[id]);
+                    }
+                }
+                self.registers.done();
+            }
+        }
+    }
+
+    pub(super) fn target(&self) -> Target {
+        self.registers.plan.target
+    }
+
+    pub(super) fn kind(&self, id: Id) -> Kind {
+        self.registers.plan.program.kind(id)
+    }
+
+    pub(super) fn size(&self, id: Id) -> usize {
+        self.kind(id).size()
+    }
+
+    /// A register for a value.
+    fn take(&mut self, asm: &mut Assembler, id: Id) -> u8 {
+        self.registers.take(asm, self.kind(id).is_mask())
+    }
+
+    /// Where the current vector of an operand lies.
+    fn element(&self, asm: &mut Assembler, k: usize, size: usize) -> Memory {
+        let plan = self.registers.plan;
+        let base = plan.pointers.get(k).copied().unwrap_or_else(|| {
+            asm.load(RDX, RDI, 8 * k as i32);
+            RDX
+        });
+        let disp = (self.registers.copy * plan.target.lanes() * size) as i32;
+        let base = Base::Element(base, size.trailing_zeros() as u8);
+        Memory { base, disp, broadcast: false }
+    }
+
+    fn store(&mut self, asm: &mut Assembler, k: usize, id: Id) {
+        let (plan, r, size) = (self.registers.plan, self.registers.register(asm, id), self.size(id));
+        let fills = plan.target.lanes() * size >= STREAM;
+        let streams = is_in(plan.how.streams, k) && fills && !self.masked && !self.single;
+        let to = self.element(asm, plan.program.inputs.len() + k, size);
+        match self.single {
+            _ if streams => self.stream(asm, size, to, r),
+            true => plan.target.store_first(asm, size, to, r),
+            false => {
+                let (form, i) = plan.target.access(size, true, self.masked);
+                asm.vector(form, i, r, 0, Operand::Memory(to), None);
+            }
+        }
+        self.registers.release(&[id]);
+    }
+
+    /// A vector past the caches, so much at a time that it need not begin a line.
+    fn stream(&mut self, asm: &mut Assembler, size: usize, to: Memory, r: u8) {
+        let target = self.target();
+        let form = match target.wide {
+            true => Form::Evex { width: 0, mask: 0, zero: false, unit: STREAM as i32 },
+            false => Form::Vex(0),
+        };
+        let part = self.registers.take(asm, false);
+        for k in 0..target.lanes() * size / STREAM {
+            let from = if k == 0 { r } else { part };
+            if k > 0 {
+                let extract = Instruction { map: 3, prefix: 1, w: false, code: 0x19 };
+                asm.vector(target.form(size), extract, r, 0, Operand::Register(part), Some(k as u8));
+            }
+            let to = Operand::Memory(Memory { disp: to.disp + (k * STREAM) as i32, ..to });
+            let past = Instruction { map: 1, prefix: 0, w: false, code: 0x2b };
+            asm.vector(form, past, from, 0, to, None);
+        }
+        self.registers.give(part);
+    }
+
+    fn rare(&mut self, asm: &mut Assembler, id: Id) {
+        let (target, m, size) = (self.target(), self.registers.register(asm, id), self.size(id));
+        if target.wide {
+            asm.vector(Form::Mask(0), target.mask(0x99), 1, 0, Operand::Register(m), None);
+        } else {
+            let i = Instruction { map: 2, prefix: 1, w: false, code: if size == 8 { 0x0f } else { 0x0e } };
+            asm.vector(target.form(size), i, m, 0, Operand::Register(m), None);
+        }
+        self.registers.release(&[id]);
+        self.exits.push(asm.jump(If::NotZero));
+    }
+
+    fn op(&mut self, asm: &mut Assembler, id: Id) {
+        match self.registers.plan.program.op(id) {
+            Op::Constant(..) | Op::Pattern(..) => {}
+            Op::Input(k) => self.input(asm, id, k as usize),
+            Op::One(f, a) => self.one(asm, id, f, a),
+            Op::Two(f, a, b) => self.two(asm, id, f, a, b),
+            Op::Fma(turned, a, b, c) => self.fma(asm, id, turned, a, b, c),
+            Op::Compare(p, a, b) => {
+                let exchange = !self.registers.in_register(a) && self.registers.in_register(b);
+                let (p, a, b) = if exchange { (predicate::exchanged(p), b, a) } else { (p, a, b) };
+                let (x, y) = (self.registers.register(asm, a), self.registers.operand(asm, b));
+                let (target, size) = (self.target(), self.size(a));
+                self.registers.release(&[a, b]);
+                let d = self.take(asm, id);
+                asm.vector(target.form(size), target.float(0xc2, size), d, x, y, Some(p));
+                self.registers.define(id, d);
+            }
+            Op::Order(p, signed, a, b) => self.order(asm, id, p, signed, a, b),
+            Op::Both(a, b) => self.truths(asm, id, (0x41, 0x54), a, b),
+            Op::Either(a, b) => self.truths(asm, id, (0x45, 0x56), a, b),
+            Op::Unlike(a, b) => self.truths(asm, id, (0x47, 0x57), a, b),
+            Op::Not(a) => self.not(asm, id, a),
+            Op::Select(m, a, b) => self.select(asm, id, m, a, b),
+            Op::IsTrue(a) => {
+                let x = self.registers.register(asm, a);
+                self.registers.release(&[a]);
+                let d = self.take(asm, id);
+                let test = Instruction { map: 2, prefix: 1, w: false, code: 0x26 };
+                asm.vector(self.target().form(1), test, d, x, Operand::Register(x), None);
+                self.registers.define(id, d);
+            }
+            Op::Where(m, a) => self.where_true(asm, id, m, a),
+            Op::Convert(f, a) => self.convert(asm, id, f, a),
+        }
+    }
+
+    fn input(&mut self, asm: &mut Assembler, id: Id, k: usize) {
+        let (target, size) = (self.target(), self.size(id));
+        let d = self.registers.take(asm, false);
+        let from = self.element(asm, k, size);
+        match self.single {
+            true => target.load(asm, self.kind(id), d, Memory { broadcast: true, ..from }),
+            false => {
+                let (form, i) = target.access(size, false, self.masked);
+                asm.vector(form, i, d, 0, Operand::Memory(from), None);
+            }
+        }
+        if is_in(self.registers.plan.how.ahead, k) {
+            asm.prefetch(Memory { disp: from.disp + (AHEAD * size) as i32, ..from });
+        }
+        self.registers.define(id, d);
+    }
+
+    fn one(&mut self, asm: &mut Assembler, id: Id, f: One, a: Id) {
+        let (target, size) = (self.target(), self.size(a));
+        let (i, immediate) = match f {
+            One::Sqrt => (target.float(0x51, size), None),
+            One::Round(how) => (target.lanes_of(3, if size == 8 { 0x09 } else { 0x08 }, size), Some(8 | how)),
+            One::Magnitude => {
+                let code = [0x1c, 0x1d, 0x1e, 0x1f][size.ilog2() as usize];
+                (target.lanes_of(2, code, size), None)
+            }
+            One::Shift(way, by, part) => return self.shift(asm, id, (way, by, part.into()), a),
+        };
+        let x = if size < 4 { self.registers.lanes(asm, a) } else { self.registers.operand(asm, a) };
+        self.registers.release(&[a]);
+        let d = self.registers.take(asm, false);
+        asm.vector(target.form(size), i, d, 0, x, immediate);
+        self.registers.define(id, d);
+    }
+
+    fn shift(&mut self, asm: &mut Assembler, id: Id, (way, by, part): (Way, u8, usize), a: Id) {
+        let target = self.target();
+        let x = self.registers.register(asm, a);
+        self.registers.release(&[a]);
+        let d = self.registers.take(asm, false);
+        let code = match part {
+            2 => 0x71,
+            8 if way != Way::RightSigned => 0x73,
+            _ => 0x72,
+        };
+        let group = match way {
+            Way::Left => 6,
+            Way::Right => 2,
+            Way::RightSigned => 4,
+        };
+        let i = target.lanes_of(1, code, part);
+        asm.vector(target.form(self.size(id)), i, group, d, Operand::Register(x), Some(by));
+        self.registers.define(id, d);
+    }
+
+    fn two(&mut self, asm: &mut Assembler, id: Id, f: Two, a: Id, b: Id) {
+        let (target, size) = (self.target(), self.size(id));
+        let i = match f {
+            Two::Add => target.float(0x58, size),
+            Two::Mul => target.float(0x59, size),
+            Two::Sub => target.float(0x5c, size),
+            Two::Min => target.float(0x5d, size),
+            Two::Div => target.float(0x5e, size),
+            Two::Max => target.float(0x5f, size),
+            Two::And => target.float(0x54, size),
+            Two::Or => target.float(0x56, size),
+            Two::Xor => target.float(0x57, size),
+            Two::Whole(f, part) => instruction(f, part.into()),
+            Two::Scale => target.lanes_of(2, 0x2c, size),
+        };
+        let exchange = f.commutes() && !self.registers.in_register(a) && self.registers.in_register(b);
+        let (a, b) = if exchange { (b, a) } else { (a, b) };
+        let x = self.registers.register(asm, a);
+        // Instructions on smaller parts repeat other elements, or none.
+        let parts = matches!(f, Two::Whole(_, part) if usize::from(part) != size || part < 4);
+        let y = if parts { self.registers.lanes(asm, b) } else { self.registers.operand(asm, b) };
+        self.registers.release(&[a, b]);
+        let d = self.registers.take(asm, false);
+        asm.vector(target.form(size), i, d, x, y, None);
+        self.registers.define(id, d);
+    }
+
+    fn order(&mut self, asm: &mut Assembler, id: Id, p: u8, signed: bool, a: Id, b: Id) {
+        let (target, size) = (self.target(), self.size(a));
+        let exchange = target.wide && !self.registers.in_register(a) && self.registers.in_register(b);
+        let (p, a, b) = if exchange { (predicate::order_exchanged(p), b, a) } else { (p, a, b) };
+        let x = self.registers.register(asm, a);
+        let y = if size < 4 { self.registers.lanes(asm, b) } else { self.registers.operand(asm, b) };
+        self.registers.release(&[a, b]);
+        let d = self.take(asm, id);
+        if target.wide {
+            let code = if size < 4 { 0x3e } else { 0x1e } + u8::from(signed);
+            let i = Instruction { map: 3, prefix: 1, w: matches!(size, 2 | 8), code };
+            asm.vector(target.form(size), i, d, x, y, Some(p));
+        } else {
+            let codes = if p == predicate::EQ { [0x74, 0x75, 0x76, 0x29] } else { [0x64, 0x65, 0x66, 0x37] };
+            let (map, code) = (if size == 8 { 2 } else { 1 }, codes[size.ilog2() as usize]);
+            asm.vector(target.form(size), Instruction { map, prefix: 1, w: false, code }, d, x, y, None);
+        }
+        self.registers.define(id, d);
+    }
+
+    fn not(&mut self, asm: &mut Assembler, id: Id, a: Id) {
+        let (target, size) = (self.target(), self.size(a));
+        let x = self.registers.register(asm, a);
+        self.registers.release(&[a]);
+        let d = self.take(asm, id);
+        if target.wide {
+            asm.vector(Form::Mask(0), target.mask(0x44), d, 0, Operand::Register(x), None);
+        } else {
+            let ones = Operand::Memory(self.registers.plan.ones);
+            asm.vector(target.form(size), target.float(0x57, size), d, x, ones, None);
+        }
+        self.registers.define(id, d);
+    }
+
+    /// `a b + c` where one operand may lie in memory, over one that nothing reads afterwards if there is one.
+    fn fma(&mut self, asm: &mut Assembler, id: Id, turned: [bool; 2], a: Id, b: Id, c: Id) {
+        let (target, size) = (self.target(), self.size(id));
+        let (r, form) = (&mut self.registers, target.form(size));
+        let code = |form: u8| target.lanes_of(2, form + 2 * u8::from(turned[1]) + 4 * u8::from(turned[0]), size);
+        // `d = d s + m`, `d = s d + m` and `d = s m + d` in the order of the first operands.
+        let (by_other, by_memory, onto) = (0xa8, 0x98, 0xb8);
+        let memory = [c, b, a].into_iter().find(|&x| !r.in_register(x));
+        // A product with the operand in memory.
+        if let Some(m) = memory.filter(|&m| m != c) {
+            let s = if m == a { b } else { a };
+            let (x, z) = (r.register(asm, s), r.register(asm, c));
+            let y = r.operand(asm, m);
+            let (over_c, over_s) = (r.dies(c), r.dies(s) && y != Operand::Register(x));
+            let d = if over_c || over_s {
+                r.release(&[a, b, c]);
+                r.claim(if over_c { z } else { x })
+            } else {
+                let d = r.take(asm, false);
+                r.release(&[a, b, c]);
+                asm.vector(form, target.float(0x28, size), d, 0, Operand::Register(z), None);
+                d
+            };
+            match over_s && !over_c {
+                true => asm.vector(form, code(by_memory), d, z, y, None),
+                false => asm.vector(form, code(onto), d, x, y, None),
+            }
+            return r.define(id, d);
+        }
+        let (x, y) = (r.register(asm, a), r.register(asm, b));
+        let z = r.operand(asm, c);
+        let (over_a, over_b, over_c) = (r.dies(a), r.dies(b), r.dies(c));
+        r.release(&[a, b, c]);
+        let d = match z {
+            _ if over_a || over_b => {
+                let (d, s) = if over_a { (x, y) } else { (y, x) };
+                asm.vector(form, code(by_other), r.claim(d), s, z, None);
+                d
+            }
+            Operand::Register(z) if over_c => {
+                asm.vector(form, code(onto), r.claim(z), x, Operand::Register(y), None);
+                z
+            }
+            _ => {
+                let d = r.take(asm, false);
+                asm.vector(form, target.float(0x28, size), d, 0, Operand::Register(x), None);
+                asm.vector(form, code(by_other), d, y, z, None);
+                d
+            }
+        };
+        r.define(id, d);
+    }
+
+    fn truths(&mut self, asm: &mut Assembler, id: Id, (mask, vector): (u8, u8), a: Id, b: Id) {
+        let (target, size) = (self.target(), self.size(id));
+        let (x, y) = (self.registers.register(asm, a), self.registers.register(asm, b));
+        self.registers.release(&[a, b]);
+        let d = self.take(asm, id);
+        let (form, i) = match target.wide {
+            true => (Form::Mask(1), target.mask(mask)),
+            false => (target.form(size), target.float(vector, size)),
+        };
+        asm.vector(form, i, d, x, Operand::Register(y), None);
+        self.registers.define(id, d);
+    }
+
+    fn select(&mut self, asm: &mut Assembler, id: Id, m: Id, a: Id, b: Id) {
+        let (target, size) = (self.target(), self.size(id));
+        let r = &mut self.registers;
+        let (k, z) = (r.register(asm, m), r.register(asm, b));
+        let x = if size < 4 { r.lanes(asm, a) } else { r.operand(asm, a) };
+        r.release(&[m, a, b]);
+        let d = r.take(asm, false);
+        if target.wide {
+            let i = match size {
+                1 | 2 => Instruction { map: 2, prefix: 1, w: size == 2, code: 0x66 },
+                _ => target.lanes_of(2, 0x65, size),
+            };
+            asm.vector(target.masked(size, k, false), i, d, z, x, None);
+        } else {
+            let code = match size {
+                1 | 2 => 0x4c,
+                4 => 0x4a,
+                _ => 0x4b,
+            };
+            let i = Instruction { map: 3, prefix: 1, w: false, code };
+            asm.vector(target.form(size), i, d, z, x, Some(k << 4));
+        }
+        r.define(id, d);
+    }
+
+    /// A copy by a mask register, zeros elsewhere.
+    fn where_true(&mut self, asm: &mut Assembler, id: Id, m: Id, a: Id) {
+        let (target, size) = (self.target(), self.size(id));
+        let r = &mut self.registers;
+        let (k, x) = (r.register(asm, m), r.operand(asm, a));
+        r.release(&[m, a]);
+        let d = r.take(asm, false);
+        let (i, x) = match x {
+            Operand::Memory(from) if from.broadcast => {
+                (target.repeat(size), Operand::Memory(Memory { broadcast: false, ..from }))
+            }
+            _ if size < 4 => (Instruction { map: 1, prefix: 3, w: size == 2, code: 0x6f }, x),
+            _ => (target.float(0x10, size), x),
+        };
+        asm.vector(target.masked(size, k, true), i, d, 0, x, None);
+        r.define(id, d);
+    }
+}
+
+/// The instruction of a function of integers of a size.
+fn instruction(f: Whole, size: usize) -> Instruction {
+    let by_size = |codes: [u8; 4]| codes[size.ilog2() as usize];
+    let (map, code) = match f {
+        Whole::Add => (1, by_size([0xfc, 0xfd, 0xfe, 0xd4])),
+        Whole::Sub => (1, by_size([0xf8, 0xf9, 0xfa, 0xfb])),
+        Whole::Mul => (if size == 2 { 1 } else { 2 }, if size == 2 { 0xd5 } else { 0x40 }),
+        Whole::MulLow => (1, 0xf4),
+        Whole::Min => (if size == 2 { 1 } else { 2 }, by_size([0x38, 0xea, 0x39, 0x39])),
+        Whole::MinUnsigned => (if size == 1 { 1 } else { 2 }, by_size([0xda, 0x3a, 0x3b, 0x3b])),
+        Whole::Max => (if size == 2 { 1 } else { 2 }, by_size([0x3c, 0xee, 0x3d, 0x3d])),
+        Whole::MaxUnsigned => (if size == 1 { 1 } else { 2 }, by_size([0xde, 0x3e, 0x3f, 0x3f])),
+        Whole::Shift(Way::Left) => (2, if size == 2 { 0x12 } else { 0x47 }),
+        Whole::Shift(Way::Right) => (2, if size == 2 { 0x10 } else { 0x45 }),
+        Whole::Shift(Way::RightSigned) => (2, if size == 2 { 0x11 } else { 0x46 }),
+        Whole::Shuffle => (2, 0x00),
+        Whole::MulAdd => (if size == 1 { 2 } else { 1 }, if size == 1 { 0x04 } else { 0xf5 }),
+        Whole::SumBytes => (1, 0xf6),
+    };
+    // Shifts of 2 bytes by vectors have this bit, too.
+    let w = size == 8 || size == 2 && matches!(f, Whole::Shift(_));
+    Instruction { map, prefix: 1, w, code }
+}

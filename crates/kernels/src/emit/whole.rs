@@ -1,0 +1,323 @@
+//! Integers in programs: what vectors have no instruction for becomes several operations with the same bits.
+//!
+//! Parts of lanes are computed side by side: an operation on integers of so many bytes works on all that a vector has,
+//! whatever the size of the lanes that they lie in.
+
+use super::program::{Id, Kind, One, Op, Program, Two, Way, Whole, predicate};
+
+/// Set bits of the numbers below 16.
+const ONES: u128 = 0x04030302_03020201_03020201_02010100;
+
+/// Zeros above the highest bit of a byte, by its high half (8 where that is 0) and by its low half if the high one is 0.
+const HIGH: u128 = 0x00000000_00000000_01010101_02020308;
+const LOW: u128 = 0x04040404_04040404_05050505_06060708;
+
+/// A lane of this size that repeats a byte.
+fn bytes(byte: u8, size: usize) -> u64 {
+    u64::from_le_bytes([byte; 8]) >> (64 - 8 * size)
+}
+
+impl Program {
+    /// An operation on integers of a size, in lanes of any.
+    fn at(&mut self, f: Whole, size: usize, a: Id, b: Id) -> Id {
+        let kind = Kind::Lane(self.size(a) as u8);
+        self.push(Op::Two(Two::Whole(f, size as u8), a, b), kind)
+    }
+
+    fn moved(&mut self, way: Way, by: u32, size: usize, a: Id) -> Id {
+        let kind = Kind::Lane(self.size(a) as u8);
+        self.push(Op::One(One::Shift(way, by as u8, size as u8), a), kind)
+    }
+
+    fn bits(&mut self, f: Two, a: Id, b: Id) -> Id {
+        let kind = Kind::Lane(self.size(a) as u8);
+        self.push(Op::Two(f, a, b), kind)
+    }
+
+    /// The bits that a mask of a lane has, whatever instruction reads it.
+    fn masked(&mut self, a: Id, mask: u64) -> Id {
+        let size = self.size(a);
+        let mask = self.constant(mask, size);
+        self.bits(Two::And, a, mask)
+    }
+
+    /// 16 bytes again and again, beside lanes of a value.
+    fn pattern(&mut self, bytes: u128, like: Id) -> Id {
+        let size = self.size(like) as u8;
+        self.push(Op::Pattern([bytes as u64, (bytes >> 64) as u64], size), Kind::Lane(size))
+    }
+
+    /// All bits where `a < 0`, in lanes.
+    fn sign_lanes(&mut self, a: Id) -> Id {
+        let zero = self.constant(0, self.size(a));
+        self.push(Op::Order(predicate::GT, true, zero, a), self.compared(self.kind(a)))
+    }
+
+    /// Operands of an operation on integers of one size: truth values are bytes.
+    fn whole_operands(&mut self, a: Id, b: Id) -> Option<(Id, Id, usize)> {
+        let (a, b) = (self.byte(a), self.byte(b));
+        self.lanes(&[a, b]).map(|kind| (a, b, kind.size()))
+    }
+
+    /// A function of two integers.
+    pub(super) fn whole(&mut self, f: Whole, a: Id, b: Id) -> Id {
+        let Some((a, b, size)) = self.whole_operands(a, b) else { return self.fail() };
+        match f {
+            Whole::Mul if size == 1 => self.byte_products(a, b),
+            Whole::Mul if size == 8 && !self.wide => self.long_products(a, b),
+            Whole::Shift(way) => self.shift(way, a, b),
+            Whole::Min | Whole::MinUnsigned | Whole::Max | Whole::MaxUnsigned if size == 8 && !self.wide => {
+                let signed = matches!(f, Whole::Min | Whole::Max);
+                let less = self.order(predicate::WHOLE_LT, signed, a, b);
+                let (x, y) = if matches!(f, Whole::Min | Whole::MinUnsigned) { (a, b) } else { (b, a) };
+                self.select(less, x, y)
+            }
+            _ => self.at(f, size, a, b),
+        }
+    }
+
+    /// A function of the bits of two values.
+    pub(super) fn bitwise(&mut self, f: Two, a: Id, b: Id) -> Id {
+        match self.whole_operands(a, b) {
+            Some((a, b, _)) => self.bits(f, a, b),
+            None => self.fail(),
+        }
+    }
+
+    /// Products of even and of odd bytes, in 2 bytes each.
+    fn byte_products(&mut self, a: Id, b: Id) -> Id {
+        let mask = self.pattern(u128::from_le_bytes([0xff, 0].repeat(8).try_into().expect("16 bytes")), a);
+        let even = self.at(Whole::Mul, 2, a, b);
+        let even = self.bits(Two::And, even, mask);
+        let high = self.moved(Way::Right, 8, 2, b);
+        let mask = self.pattern(u128::from_le_bytes([0, 0xff].repeat(8).try_into().expect("16 bytes")), a);
+        let up = self.bits(Two::And, a, mask);
+        let odd = self.at(Whole::Mul, 2, up, high);
+        self.bits(Two::Or, even, odd)
+    }
+
+    /// `a b` in 8 bytes, by products of halves.
+    fn long_products(&mut self, a: Id, b: Id) -> Id {
+        let [high_a, high_b] = [a, b].map(|x| self.moved(Way::Right, 32, 8, x));
+        let (low, p, q) = (
+            self.at(Whole::MulLow, 8, a, b),
+            self.at(Whole::MulLow, 8, high_a, b),
+            self.at(Whole::MulLow, 8, a, high_b),
+        );
+        let cross = self.at(Whole::Add, 8, p, q);
+        let cross = self.moved(Way::Left, 32, 8, cross);
+        self.at(Whole::Add, 8, low, cross)
+    }
+
+    /// `a = b`, `a < b` or `a <= b` of integers.
+    pub(super) fn order(&mut self, p: u8, signed: bool, a: Id, b: Id) -> Id {
+        let Some((mut a, mut b, size)) = self.whole_operands(a, b) else { return self.fail() };
+        let kind = self.compared(Kind::Lane(size as u8));
+        if self.wide || p == predicate::EQ {
+            return self.push(Op::Order(p, signed || p == predicate::EQ, a, b), kind);
+        }
+        if !signed && size < 8 {
+            // `a <= b` where `a` is the lesser.
+            let (x, y) = if p == predicate::WHOLE_LE { (a, b) } else { (b, a) };
+            let least = self.at(Whole::MinUnsigned, size, x, y);
+            let m = self.push(Op::Order(predicate::EQ, true, least, x), kind);
+            return if p == predicate::WHOLE_LE { m } else { self.not(m) };
+        }
+        if !signed {
+            let sign = self.constant(1 << 63, 8);
+            (a, b) = (self.bits(Two::Xor, a, sign), self.bits(Two::Xor, b, sign));
+        }
+        if p == predicate::WHOLE_LT {
+            return self.push(Op::Order(predicate::GT, true, b, a), kind);
+        }
+        let m = self.push(Op::Order(predicate::GT, true, a, b), kind);
+        self.not(m)
+    }
+
+    fn shift(&mut self, way: Way, a: Id, by: Id) -> Id {
+        let size = self.size(a);
+        match self.known(by) {
+            Some(n) => self.shift_by(way, a, n),
+            None => self.shift_at(way, size, a, by),
+        }
+    }
+
+    /// By one amount for all.
+    pub(super) fn shift_by(&mut self, way: Way, a: Id, by: u64) -> Id {
+        let size = self.size(a);
+        let bits = 8 * size as u64;
+        if let (Some(x), true) = (self.known(a), way != Way::RightSigned) {
+            let by = by.min(64) as u32;
+            let x = if way == Way::Left { x.checked_shl(by) } else { x.checked_shr(by) };
+            return self.constant(x.unwrap_or(0), size);
+        }
+        let by = match way {
+            Way::RightSigned => by.min(bits - 1) as u32,
+            _ if by >= bits => return self.constant(0, size),
+            _ => by as u32,
+        };
+        match (way, size) {
+            _ if by == 0 => a,
+            (Way::RightSigned, 1) => {
+                // The sign is where the highest bit went.
+                let x = self.shift_by(Way::Right, a, by.into());
+                let sign = self.constant(bytes(0x80 >> by, 1), 1);
+                let x = self.bits(Two::Xor, x, sign);
+                self.at(Whole::Sub, 1, x, sign)
+            }
+            (_, 1) => {
+                let x = self.moved(way, by, 2, a);
+                let kept = if way == Way::Left { 0xff << by } else { 0xff >> by };
+                self.masked(x, kept & 0xff)
+            }
+            (Way::RightSigned, 8) if !self.wide => {
+                let signs = self.sign_lanes(a);
+                let x = self.bits(Two::Xor, a, signs);
+                let x = self.moved(Way::Right, by, 8, x);
+                self.bits(Two::Xor, x, signs)
+            }
+            _ => self.moved(way, by, size, a),
+        }
+    }
+
+    /// By amounts of the same size, without a sign: in integers of twice the size where those alone have instructions.
+    fn shift_at(&mut self, way: Way, size: usize, a: Id, by: Id) -> Id {
+        match size {
+            8 if way == Way::RightSigned && !self.wide => {
+                let signs = self.sign_lanes(a);
+                let x = self.bits(Two::Xor, a, signs);
+                let x = self.at(Whole::Shift(Way::Right), 8, x, by);
+                self.bits(Two::Xor, x, signs)
+            }
+            4 | 8 => self.at(Whole::Shift(way), size, a, by),
+            2 if self.wide => self.at(Whole::Shift(way), 2, a, by),
+            _ => {
+                let (bits, double) = (8 * size as u32, 2 * size);
+                let half: u128 = (0..16 / double).fold(0, |m, k| m | ((1 << bits) - 1) << (16 * size * k));
+                let (low, high) = (self.pattern(half, a), self.pattern(half << bits, a));
+                let (few, many) = (self.bits(Two::And, by, low), self.moved(Way::Right, bits, double, by));
+                let (even, odd) = match way {
+                    Way::Left => (a, self.bits(Two::And, a, high)),
+                    Way::Right => (self.bits(Two::And, a, low), a),
+                    Way::RightSigned => (self.moved(Way::Left, bits, double, a), a),
+                };
+                let even = self.shift_at(way, double, even, few);
+                let odd = self.shift_at(way, double, odd, many);
+                let even = match way {
+                    Way::Left => self.bits(Two::And, even, low),
+                    Way::Right => even,
+                    Way::RightSigned => self.moved(Way::Right, bits, double, even),
+                };
+                let odd = if way == Way::Left { odd } else { self.bits(Two::And, odd, high) };
+                self.bits(Two::Or, even, odd)
+            }
+        }
+    }
+
+    /// The complement of all bits.
+    pub(super) fn complement(&mut self, a: Id) -> Id {
+        let a = self.byte(a);
+        let ones = self.constant(u64::MAX, self.size(a));
+        self.bits(Two::Xor, a, ones)
+    }
+
+    /// The magnitude of an integer with a sign, wrapping.
+    pub(super) fn magnitude(&mut self, a: Id) -> Id {
+        let a = self.byte(a);
+        let size = self.size(a);
+        if size < 8 || self.wide {
+            return self.one(One::Magnitude, a);
+        }
+        let signs = self.sign_lanes(a);
+        let x = self.bits(Two::Xor, a, signs);
+        self.at(Whole::Sub, 8, x, signs)
+    }
+
+    /// -1, 0 or 1.
+    pub(super) fn sign(&mut self, a: Id, signed: bool) -> Id {
+        let a = self.byte(a);
+        let size = self.size(a);
+        let (one, minus) = (self.constant(1, size), self.constant(u64::MAX, size));
+        if !signed {
+            return self.whole(Whole::MinUnsigned, a, one);
+        }
+        let x = self.whole(Whole::Min, a, one);
+        self.whole(Whole::Max, x, minus)
+    }
+
+    /// The high and the low halves of bytes.
+    fn nibbles(&mut self, a: Id) -> (Id, Id) {
+        let mask = bytes(0x0f, self.size(a));
+        let high = self.moved(Way::Right, 4, 2, a);
+        (self.masked(high, mask), self.masked(a, mask))
+    }
+
+    /// The number of set bits.
+    pub(super) fn count_ones(&mut self, a: Id) -> Id {
+        let a = self.byte(a);
+        let size = self.size(a);
+        let ((high, low), table) = (self.nibbles(a), self.pattern(ONES, a));
+        let (high, low) = (self.at(Whole::Shuffle, 1, table, high), self.at(Whole::Shuffle, 1, table, low));
+        let x = self.at(Whole::Add, 1, high, low);
+        let repeated = |byte: &[u8]| u128::from_le_bytes(byte.repeat(16 / byte.len()).try_into().expect("16 bytes"));
+        match size {
+            1 => x,
+            8 => {
+                let zero = self.pattern(0, a);
+                self.at(Whole::SumBytes, 8, x, zero)
+            }
+            _ => {
+                let ones = self.pattern(repeated(&[1]), a);
+                let x = self.at(Whole::MulAdd, 1, x, ones);
+                if size == 2 {
+                    return x;
+                }
+                let ones = self.pattern(repeated(&[1, 0]), a);
+                self.at(Whole::MulAdd, 2, x, ones)
+            }
+        }
+    }
+
+    /// The number of zeros above the highest bit: of bytes, then of two neighbours that long, the lower of which counts where
+    /// the higher is 0.
+    pub(super) fn leading_zeros(&mut self, a: Id) -> Id {
+        let a = self.byte(a);
+        let size = self.size(a);
+        let (high, low) = self.nibbles(a);
+        let (t, u) = (self.pattern(HIGH, a), self.pattern(LOW, a));
+        let (high, low) = (self.at(Whole::Shuffle, 1, t, high), self.at(Whole::Shuffle, 1, u, low));
+        let mut x = self.at(Whole::MinUnsigned, 1, high, low);
+        let mut part = 1;
+        while part < size {
+            let bits = 8 * part as u32;
+            let double = 2 * part;
+            let high = self.moved(Way::Right, bits, double, x);
+            // 1 where all of the higher are zeros.
+            let all = self.moved(Way::Right, bits + bits.ilog2(), double, x);
+            let low = (0..16 / double).fold(0u128, |m, k| m | ((1 << bits) - 1) << (16 * part * k));
+            let low = self.pattern(low, a);
+            let low = self.bits(Two::And, x, low);
+            let more = self.at(Whole::Mul, 2, all, low);
+            x = self.at(Whole::Add, double, high, more);
+            part = double;
+        }
+        x
+    }
+
+    /// An integer of another size, which wraps.
+    pub(super) fn resize(&mut self, a: Id, size: usize, signed: bool) -> Id {
+        let a = self.byte(a);
+        let own = self.size(a);
+        if let Some(bits) = self.known(a) {
+            let unused = 64 - 8 * own as u32;
+            let signed = if signed { ((bits << unused) as i64 >> unused) as u64 } else { bits };
+            return self.constant(signed, size);
+        }
+        let kind = Kind::Lane(size as u8);
+        match own.cmp(&size) {
+            std::cmp::Ordering::Equal => a,
+            std::cmp::Ordering::Less => self.push(Op::Convert(super::program::Convert::Extend(signed), a), kind),
+            std::cmp::Ordering::Greater => self.push(Op::Convert(super::program::Convert::Cut, a), kind),
+        }
+    }
+}
