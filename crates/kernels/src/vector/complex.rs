@@ -375,6 +375,7 @@ impl Part for f64 {
 /// # Safety
 /// `x` is valid for reading `few` elements.
 #[inline(always)]
+#[expect(clippy::needless_range_loop, reason = "iterators may become calls in vector code")]
 unsafe fn read<P: Part>(x: *const Complex<P>, few: usize) -> Block {
     let mut z = [[FILL[0]; BLOCK], [FILL[1]; BLOCK]];
     if few == BLOCK {
@@ -398,6 +399,7 @@ unsafe fn read<P: Part>(x: *const Complex<P>, few: usize) -> Block {
 /// # Safety
 /// `y` is valid for writing `few` elements there.
 #[inline(always)]
+#[expect(clippy::needless_range_loop, reason = "iterators may become calls in vector code")]
 unsafe fn write<P: Part, const REAL: bool>(y: *mut u8, i: usize, few: usize, z: &Block) {
     if few == BLOCK {
         // SAFETY: the caller's promise.
