@@ -189,6 +189,9 @@ impl Program {
 
     /// Whether a number, or an integer, is not 0.
     pub(super) fn nonzero(&mut self, a: Id, float: bool) -> Id {
+        if self.kind(a).is_truth() {
+            return a;
+        }
         let size = self.size(a);
         let zero = self.constant(0, size);
         match float {
@@ -200,15 +203,9 @@ impl Program {
         }
     }
 
-    /// 1 or 0 in so many bytes.
-    pub(super) fn whole_of_truth(&mut self, m: Id, to: usize) -> Id {
-        let one = self.constant(1, to);
-        let m = self.truth(m);
-        self.where_true(m, one)
-    }
-
     /// Quotients by floats, toward zero, -1 for a divisor of zero; or what they leave.
     pub(super) fn divide(&mut self, a: Id, b: Id, signed: bool, remainder: bool) -> Id {
+        let (a, b) = (self.byte(a), self.byte(b));
         let Some(size) = self.lanes(&[a, b]).map(Kind::size).filter(|&s| s <= 4) else { return self.fail() };
         let float = if size == 4 { 8 } else { 4 };
         let (zero, one, minus) = (self.constant(0, size), self.constant(1, size), self.constant(u64::MAX, size));

@@ -100,10 +100,6 @@ fn whole_of_float<const TO: usize, const SIGNED: bool>(x: [Id; 3]) -> Id {
     with(|p| p.whole_of_float(x[0], TO, SIGNED))
 }
 
-fn whole_of_truth<const TO: usize>(x: [Id; 3]) -> Id {
-    with(|p| p.whole_of_truth(x[0], TO))
-}
-
 /// What elements are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
@@ -130,12 +126,6 @@ pub(crate) fn cast(from: Class, to: Class) -> Option<Record> {
         };
     }
     Some(match (from, to) {
-        (Truth, Float(4)) => truth_to_f32,
-        (Truth, Float(8)) => truth_to_f64,
-        (Truth, Whole(1, _)) => whole_of_truth::<1>,
-        (Truth, Whole(2, _)) => whole_of_truth::<2>,
-        (Truth, Whole(4, _)) => whole_of_truth::<4>,
-        (Truth, Whole(8, _)) => whole_of_truth::<8>,
         (Whole(..), Truth) => nonzero_whole,
         (Float(_), Truth) => nonzero_float,
         (Whole(_, signed), Whole(to, _)) => sized!(resize, to, signed; 1 2 4 8),

@@ -223,6 +223,7 @@ impl Program {
 
     /// The magnitude of an integer with a sign, wrapping.
     pub(super) fn magnitude(&mut self, a: Id) -> Id {
+        let a = self.byte(a);
         let size = self.size(a);
         if size < 8 || self.wide {
             return self.one(One::Magnitude, a);
@@ -234,6 +235,7 @@ impl Program {
 
     /// -1, 0 or 1.
     pub(super) fn sign(&mut self, a: Id, signed: bool) -> Id {
+        let a = self.byte(a);
         let size = self.size(a);
         let (one, minus) = (self.constant(1, size), self.constant(u64::MAX, size));
         if !signed {
@@ -252,6 +254,7 @@ impl Program {
 
     /// The number of set bits.
     pub(super) fn count_ones(&mut self, a: Id) -> Id {
+        let a = self.byte(a);
         let size = self.size(a);
         let ((high, low), table) = (self.nibbles(a), self.pattern(ONES, a));
         let (high, low) = (self.at(Whole::Shuffle, 1, table, high), self.at(Whole::Shuffle, 1, table, low));
@@ -278,6 +281,7 @@ impl Program {
     /// The number of zeros above the highest bit: of bytes, then of two neighbours that long, the lower of which counts where
     /// the higher is 0.
     pub(super) fn leading_zeros(&mut self, a: Id) -> Id {
+        let a = self.byte(a);
         let size = self.size(a);
         let (high, low) = self.nibbles(a);
         let (t, u) = (self.pattern(HIGH, a), self.pattern(LOW, a));

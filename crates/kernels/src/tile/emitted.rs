@@ -193,6 +193,26 @@ impl Body {
         Some(recording.finish(&outputs))
     }
 
+    /// Runs code that is compiled for this call alone; whether the body has any at a level.
+    ///
+    /// # Safety
+    /// That of [`Body::run`]; the machine has the level.
+    #[doc(hidden)]
+    pub unsafe fn run_code(
+        &self,
+        level: Level,
+        laid: &Laid,
+        range: Range<usize>,
+        inputs: &[*const u8],
+        outputs: &[*mut u8],
+    ) -> bool {
+        let code = || self.compile(level, self.how(laid, &range, outputs));
+        let Some(code) = (level > Level::Portable).then(code).flatten() else { return false };
+        // SAFETY: the caller's promise.
+        unsafe { self.run_emitted(&code, laid, range, inputs, outputs) };
+        true
+    }
+
     /// Runs code over a range.
     ///
     /// # Safety

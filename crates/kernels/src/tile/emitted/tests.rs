@@ -283,9 +283,10 @@ pub(super) fn compare(body: &Body, kinds: &Kinds, n: usize, level: Level, random
             }
         }
     }
-    let Some(code) = body.compile(level, body.how(&laid, &range, &outputs)) else { return false };
     // SAFETY: as above; an output lies over an input where the body allows it.
-    unsafe { body.run_emitted(&code, &laid, range.clone(), &sources, &outputs) };
+    if !unsafe { body.run_code(level, &laid, range.clone(), &sources, &outputs) } {
+        return false;
+    }
     for (k, &of) in kinds[1].iter().enumerate() {
         // SAFETY: the output has `count` elements.
         let got = unsafe { std::slice::from_raw_parts(outputs[k], count * of.size()) };

@@ -6,6 +6,14 @@ use crate::tile::convert::{Cast, Element, cast};
 use crate::tile::halves::{Half, to_odd};
 use half::{bf16, f16};
 
+/// A conversion under test.
+pub(super) struct Conversion {
+    name: String,
+    pub(super) of: Type,
+    pub(super) to: Type,
+    pub(super) kernel: Kernel,
+}
+
 /// The type of elements by their name.
 fn of(name: &str) -> Type {
     match name {
@@ -16,17 +24,17 @@ fn of(name: &str) -> Type {
     }
 }
 
-fn check<T: Cast<U>, U: Element>([from, to]: [&str; 2]) {
-    alone(cast::<T, U>(), &[of(from)], of(to), &format!("{from} to {to}"));
+fn pair<T: Cast<U>, U: Element>([from, to]: [&str; 2]) -> Conversion {
+    Conversion { name: format!("{from} to {to}"), of: of(from), to: of(to), kernel: cast::<T, U>() }
 }
 
 macro_rules! pairs {
-    ($($t:ident => $($u:ident)*;)*) => { $($(check::<$t, $u>([stringify!($t), stringify!($u)]);)*)* };
+    ($($t:ident => $($u:ident)*;)*) => { vec![$($(pair::<$t, $u>([stringify!($t), stringify!($u)])),*),*] };
 }
 
-#[test]
-fn conversions_have_code_with_the_interpreters_bits() {
-    pairs! {
+/// All conversions, those of truth values that are read as bytes, and those of floats of 16 bits.
+pub(super) fn conversions() -> Vec<Conversion> {
+    let mut all = pairs! {
         i8 => i16 i32 i64 f32 f64;
         u8 => bool i16 i32 i64 f32 f64;
         i16 => i8 i32 i64 f32 f64;
@@ -37,17 +45,35 @@ fn conversions_have_code_with_the_interpreters_bits() {
         u64 => bool f32 f64;
         f32 => bool i8 i16 i32 i64 u8 u16 u32 u64 f64;
         f64 => bool i8 i16 i32 i64 u8 u16 u32 u64 f32;
+    };
+    let mut more = |of: Type, to: Type, kernel: Kernel| {
+        all.push(Conversion { name: format!("{of:?} to {to:?}"), of, to, kernel });
+    };
+    more(Type::Bool, Type::F32, <f32 as Float>::of_truth());
+    more(Type::Bool, Type::F64, <f64 as Float>::of_truth());
+    more(Type::Bool, Type::Whole(1), kernels::copy(1));
+    more(Type::Bool, Type::Whole(2), cast::<u8, i16>());
+    more(Type::Bool, Type::Whole(4), cast::<u8, i32>());
+    more(Type::Bool, Type::Whole(8), cast::<u8, i64>());
+    more(Type::F64, Type::F32, to_odd());
+    for (half, [widen, narrow, round]) in [
+        (Type::F16, [f16::widen(), f16::narrow(), f16::round()]),
+        (Type::Bf16, [bf16::widen(), bf16::narrow(), bf16::round()]),
+    ] {
+        more(half, Type::F32, widen);
+        more(Type::F32, half, narrow);
+        more(Type::F32, Type::F32, round);
     }
-    alone(<f32 as Float>::of_truth(), &[Type::Bool], Type::F32, "bool to f32");
-    alone(<f64 as Float>::of_truth(), &[Type::Bool], Type::F64, "bool to f64");
-    alone(to_odd(), &[Type::F64], Type::F32, "f64 to f32, odd");
+    all
+}
+
+#[test]
+fn conversions_have_code_with_the_interpreters_bits() {
+    conversions().iter().for_each(|c| alone(c.kernel, &[c.of], c.to, &c.name));
 }
 
 /// Operations on f32 between f16 or bf16, rounded after each.
 fn chains<H: Half>(half: Type) {
-    alone(H::widen(), &[half], Type::F32, "widen");
-    alone(H::narrow(), &[Type::F32], half, "narrow");
-    alone(H::round(), &[Type::F32], Type::F32, "round");
     for level in levels() {
         for seed in 0..60 {
             let mut random = Random(seed * 31 + 7);

@@ -1,5 +1,6 @@
 //! Integers of every width and truth values: each operation on its own, and bodies that mix them with floats.
 
+use super::casts::conversions;
 use super::*;
 use crate::tile::integers;
 use crate::tile::kernels::Integer;
@@ -84,10 +85,11 @@ impl Values {
     }
 }
 
-/// A body of random instructions on a few types: truth values of one choose between values of another.
+/// A body of random instructions and conversions on a few types: truth values of one choose between values of another.
 fn mixed_body(random: &mut Random, steps: usize, level: Level) -> (Body, Kinds) {
     let (mut b, mut values, rows) = (Builder::new(), Values(Vec::new()), rows());
-    let types: Vec<usize> = (0..1 + random.below(4)).map(|_| random.below(rows.len() + 2)).collect();
+    let casts = conversions();
+    let mut types: Vec<usize> = (0..1 + random.below(4)).map(|_| random.below(rows.len() + 2)).collect();
     let of = |k: usize| rows.get(k).map_or([Type::F32, Type::F64][k % 2], |r| r.of);
     let mut inputs = Vec::new();
     for &k in types.iter().chain(&types) {
@@ -104,7 +106,13 @@ fn mixed_body(random: &mut Random, steps: usize, level: Level) -> (Body, Kinds) 
         let k = types[random.below(types.len())];
         let from = of(k);
         let [x, y] = [(); 2].map(|()| values.pick(from, random).expect("every type has an operand"));
-        let (kernel, to, operands) = match (rows.get(k), random.below(4)) {
+        let (kernel, to, operands) = match (rows.get(k), random.below(5)) {
+            (_, 4) => {
+                let cast = &casts[random.below(casts.len())];
+                let Some(x) = values.pick(cast.of, random) else { continue };
+                types.extend((0..rows.len() + 2).find(|&k| of(k) == cast.to));
+                (cast.kernel, cast.to, vec![x])
+            }
             (_, 3) => match values.pick(Type::Bool, random) {
                 Some(m) => (kernels::select(from.size()), from, vec![m, x, y]),
                 None => continue,
@@ -126,7 +134,8 @@ fn mixed_body(random: &mut Random, steps: usize, level: Level) -> (Body, Kinds) 
         // SAFETY: each kernel is one of the types of its operands.
         values.0.push((to, unsafe { b.step(kernel, to.size(), &operands, 0) }));
     }
-    let results: Vec<(Type, Value)> = (0..1 + random.below(3)).map(|k| values.0[values.0.len().saturating_sub(1 + k)]).collect();
+    let results: Vec<(Type, Value)> =
+        (0..1 + random.below(3)).map(|k| values.0[values.0.len().saturating_sub(1 + k)]).collect();
     let outputs = results.iter().map(|r| r.0).collect();
     (b.finish(&results.iter().map(|r| r.1).collect::<Vec<_>>()), [inputs, outputs])
 }
