@@ -2,16 +2,85 @@
 
 use super::*;
 use crate::testing::Random;
-use crate::tile::kernels::{self, Comparison};
+use crate::tile::integers::{self, Lane};
+use crate::tile::kernels::{self, Arithmetic, Comparison};
 use crate::tile::{Builder, Float, Kernel, Value};
 use crate::vector::functions::{Binary, Unary};
 
+/// A float, or an integer.
+trait Number: Copy {
+    fn of(x: f64) -> Self;
+    /// Bytes, if this is no NaN.
+    fn canonical(self) -> Option<Vec<u8>>;
+    fn one(random: &mut Random, level: Level) -> Kernel;
+    fn two(random: &mut Random, level: Level) -> Kernel;
+    fn less() -> Kernel;
+}
+
+/// Functions of two integers.
+fn of_integers<T: Lane, U: Lane>(random: &mut Random, level: Level) -> Kernel {
+    match random.below(6) {
+        0 => kernels::integers::<T>(Arithmetic::Mul),
+        1 => kernels::integers::<U>(Arithmetic::Max),
+        2 => kernels::integers::<T>(Arithmetic::Xor),
+        3 => integers::binary::<T>(integers::Binary::ShiftLeft, level),
+        4 => integers::binary::<T>(integers::Binary::ShiftRightArithmetic, level),
+        _ => kernels::integers::<T>(Arithmetic::Add),
+    }
+}
+
+macro_rules! numbers {
+    ($($float:ty, $whole:ty, $unsigned:ty;)*) => {$(
+        impl Number for $float {
+            fn of(x: f64) -> $float {
+                x as $float
+            }
+            fn canonical(self) -> Option<Vec<u8>> {
+                (!self.is_nan()).then(|| self.to_le_bytes().to_vec())
+            }
+            fn one(random: &mut Random, level: Level) -> Kernel {
+                let all = [Unary::Sin, Unary::Tanh, Unary::Neg, Unary::Square, Unary::Sqrt];
+                <$float as Float>::unary(all[random.below(all.len())], level)
+            }
+            fn two(random: &mut Random, level: Level) -> Kernel {
+                let all = [Binary::Add, Binary::Mul, Binary::Mul, Binary::Sub, Binary::Max, Binary::Div];
+                <$float as Float>::binary(all[random.below(all.len())], level)
+            }
+            fn less() -> Kernel {
+                <$float as Float>::compare(Comparison::Lt)
+            }
+        }
+
+        impl Number for $whole {
+            fn of(x: f64) -> $whole {
+                (x * 16.0) as $whole
+            }
+            fn canonical(self) -> Option<Vec<u8>> {
+                Some(self.to_le_bytes().to_vec())
+            }
+            fn one(random: &mut Random, _: Level) -> Kernel {
+                let all = [integers::Unary::CountOnes, integers::Unary::LeadingZeros, integers::Unary::Abs];
+                integers::unary::<$whole>(all[random.below(all.len())])
+            }
+            fn two(random: &mut Random, level: Level) -> Kernel {
+                of_integers::<$whole, $unsigned>(random, level)
+            }
+            fn less() -> Kernel {
+                kernels::compare::<$unsigned>(Comparison::Lt)
+            }
+        }
+    )*};
+}
+
+numbers! {
+    f32, i32, u32;
+    f64, i64, u64;
+}
+
 /// A body of random instructions for so many constants, carries and rows, that gives so many rows.
-fn random_body<T: Float>(random: &mut Random, [consts, carries, rows, made]: [usize; 4], level: Level) -> Body {
+fn random_body<T: Number>(random: &mut Random, [consts, carries, rows, made]: [usize; 4], level: Level) -> Body {
     let (mut b, size) = (Builder::new(), size_of::<T>());
     let mut values: Vec<Value> = (0..consts + carries + rows).map(|_| b.input(size)).collect();
-    let unary = [Unary::Sin, Unary::Tanh, Unary::Neg, Unary::Square, Unary::Sqrt];
-    let binary = [Binary::Add, Binary::Mul, Binary::Mul, Binary::Sub, Binary::Max, Binary::Div];
     for _ in 0..1 + random.below(24) {
         let x = [0; 3].map(|_| values[values.len() - 1 - random.below(values.len()).min(random.below(values.len()))]);
         let mut add = |kernel: Kernel, size, x: &[Value]| {
@@ -19,12 +88,12 @@ fn random_body<T: Float>(random: &mut Random, [consts, carries, rows, made]: [us
             unsafe { b.step(kernel, size, x, 0) }
         };
         let y = match random.below(8) {
-            0 | 1 => add(T::unary(unary[random.below(unary.len())], level), size, &x[..1]),
+            0 | 1 => add(T::one(random, level), size, &x[..1]),
             2 => {
-                let m = add(T::compare(Comparison::Lt), 1, &x[..2]);
+                let m = add(T::less(), 1, &x[..2]);
                 add(kernels::select(size), size, &[m, x[2], x[0]])
             }
-            _ => add(T::binary(binary[random.below(binary.len())], level), size, &x[..2]),
+            _ => add(T::two(random, level), size, &x[..2]),
         };
         values.push(y);
     }
@@ -32,16 +101,13 @@ fn random_body<T: Float>(random: &mut Random, [consts, carries, rows, made]: [us
     b.finish(&results)
 }
 
-/// Bytes with one pattern for all NaNs.
-fn canonical<T: Float + Into<f64>>(bytes: &[u8]) -> Vec<Option<Vec<u8>>> {
-    let number = |x: &[u8]| match size_of::<T>() {
-        4 => f64::from(f32::from_le_bytes(x.try_into().unwrap())),
-        _ => f64::from_le_bytes(x.try_into().unwrap()),
-    };
-    bytes.chunks(size_of::<T>()).map(|x| (!number(x).is_nan()).then(|| x.to_vec())).collect()
+/// The elements, one pattern for all NaNs.
+fn canonical<T: Number>(bytes: &[u8]) -> Vec<Option<Vec<u8>>> {
+    // SAFETY: a part has the bytes of an element.
+    bytes.chunks(size_of::<T>()).map(|x| unsafe { x.as_ptr().cast::<T>().read_unaligned() }.canonical()).collect()
 }
 
-fn compare<T: Float + Into<f64>>(of: fn(f64) -> T) -> usize {
+fn compare<T: Number>() -> usize {
     let (mut random, mut ran, size) = (Random(7), 0, size_of::<T>());
     for round in 0..400 {
         let level = [Level::Avx2, Level::Avx512][round % 2];
@@ -60,11 +126,11 @@ fn compare<T: Float + Into<f64>>(of: fn(f64) -> T) -> usize {
         let back = random.below(2) == 0;
         let mut number = || {
             let x = [random.float(), random.float() * 1e-30 * 1e-15, random.float() * 1e9, random.float() * 3.0];
-            of(x[random.below(20).min(3)])
+            T::of(x[random.below(20).min(3)])
         };
         let mut memory = |count: usize| -> Vec<u8> {
             let bytes = |x: T| {
-                // SAFETY: a float is bytes without padding.
+                // SAFETY: a number is bytes without padding.
                 unsafe { std::slice::from_raw_parts((&raw const x).cast::<u8>(), size).to_vec() }
             };
             (0..count).flat_map(|_| bytes(number())).collect()
@@ -110,7 +176,9 @@ fn compare<T: Float + Into<f64>>(of: fn(f64) -> T) -> usize {
 #[test]
 fn code_gives_the_bits_of_steps() {
     if Level::available().any(|l| l == Level::Avx2) {
-        assert!(compare::<f32>(|x| x as f32) > 100);
-        assert!(compare::<f64>(|x| x) > 100);
+        assert!(compare::<f32>() > 100);
+        assert!(compare::<f64>() > 100);
+        assert!(compare::<i32>() > 100);
+        assert!(compare::<i64>() > 100);
     }
 }
