@@ -467,7 +467,11 @@ impl Each {
     #[inline(always)]
     fn run(&self, starts: &Starts, mut f: impl FnMut([usize; 2])) {
         match self.loops.outer() {
-            [] => starts.pairs().for_each(|(w, x)| f([w, x])),
+            [] => {
+                for (w, x) in starts.pairs() {
+                    f([w, x]);
+                }
+            }
             &[Axis { len, strides }] => {
                 for (w, x) in starts.pairs() {
                     let mut at = [w, x];
@@ -491,12 +495,25 @@ impl Each {
         let Axis { len, strides: [w, x] } = self.loops.inner();
         if self.loops.outer().is_empty() && len == 1 {
             let first = starts.windows[0].wrapping_add(starts.shift[0]);
-            let operand = starts.operand[..starts.len].iter().map(|x| x.wrapping_add(starts.shift[1]));
-            return match starts.step {
-                Some(1) => (0..).zip(operand).for_each(|(i, x)| f(first + i, x)),
-                Some(0) => operand.for_each(|x| f(first, x)),
-                _ => starts.pairs().for_each(|(w, x)| f(w, x)),
-            };
+            let (operand, shift) = (&starts.operand[..starts.len], starts.shift[1]);
+            match starts.step {
+                Some(1) => {
+                    for (i, x) in operand.iter().enumerate() {
+                        f(first + i, x.wrapping_add(shift));
+                    }
+                }
+                Some(0) => {
+                    for x in operand {
+                        f(first, x.wrapping_add(shift));
+                    }
+                }
+                _ => {
+                    for (w, x) in starts.pairs() {
+                        f(w, x);
+                    }
+                }
+            }
+            return;
         }
         if (w, x) == (1, 1) {
             self.run(

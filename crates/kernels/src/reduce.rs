@@ -10,6 +10,7 @@
 //! and a logarithmic number of rows. Threads share outputs, or the chunks of a single one.
 
 use crate::element::{Index, Number, Ordered};
+use crate::inlined::each;
 use crate::loops::{Axis, Loops};
 use crate::parallel::chunks;
 use crate::simd::widest;
@@ -459,7 +460,7 @@ impl<B> Best<B> {
             return Found { key, position: base + position };
         };
         // The last block may have elements of the one before: the best of both is the same.
-        let mut best = tail.map(T::widen);
+        let mut best = each(tail, T::widen);
         let blocks = x.as_chunks::<WIDE>().0;
         for block in blocks {
             for (a, &b) in best.iter_mut().zip(block) {
@@ -549,7 +550,7 @@ impl<B> Best<B> {
 #[inline(always)]
 unsafe fn load<T: Number, const W: usize>(data: &[T], from: usize, across: isize, most: usize) -> [T::Acc; W] {
     if let (true, Some(row)) = (across == 1 && most + 1 == W, data[from..].first_chunk::<W>()) {
-        return row.map(T::widen);
+        return each(row, T::widen);
     }
     let mut all = [data[from].widen(); W];
     if most + 1 == W {
