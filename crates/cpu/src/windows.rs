@@ -6,7 +6,7 @@
 
 use crate::convert::converted;
 use crate::element::{
-    Plain, collected, compute, compute_exact, for_compute, for_pair, for_real, for_size, for_whole, limit, pick, zeroed,
+    Plain, collected, compute, compute_exact, for_compute, for_pair, for_real, for_size, for_whole, limit, pick,
 };
 use crate::kernel::{Kernel, Sizes, kernel};
 use crate::movement::owned;
@@ -14,9 +14,9 @@ use crate::tensor::{Extents, Strides, Tensor, row_major};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Bounds, Combine, Gather, Scatter, ScatterRecurrence, Windows};
 use cotangent_core::{C64, C128, DType, Result, bail};
-use cotangent_kernels::index::{BLOCK, Indexed, Position, Rows, Starts, gather_windows, scatter_sums, scatter_windows};
+use cotangent_kernels::index::{BLOCK, Indexed, Position, Rows, Starts, gather_windows, scatter_windows};
 use cotangent_kernels::memory::push;
-use cotangent_kernels::twice::{Exact, Twofold};
+use cotangent_kernels::twice::{Exact, Summed};
 use cotangent_kernels::{Number, Ordered};
 use smallvec::{SmallVec, smallvec};
 
@@ -426,9 +426,9 @@ fn combining<T: Plain>(
     })
 }
 
-/// Sums in two parts of their own type, over the operand, if that dies here. Plain ones where no place can get more than two
+/// Sums that are twice as precise as their elements, over the operand, if that dies here. Plain ones where no place can get more than two
 /// updates.
-fn adding<T: Plain + Twofold>(op: &Scatter, dtype: DType) -> Kernel {
+fn adding<T: Plain + Summed>(op: &Scatter, dtype: DType) -> Kernel {
     let op = op.clone();
     kernel(move |_, [y, indices, u]| {
         let (y, u) = (converted(y, T::DTYPE)?, converted(u, T::DTYPE)?);
@@ -448,12 +448,13 @@ fn adding<T: Plain + Twofold>(op: &Scatter, dtype: DType) -> Kernel {
             rows.sum(to, data, len);
             return converted(y, dtype);
         }
-        let mut low = zeroed::<T>(to.len())?;
+        let mut sums: Vec<T::Sum> = collected(to.iter().map(|&y| y.sum()))?;
         let [by_u, by_y] = &plan.strides;
         plan.in_rows(|window, starts| {
             let (by_y, by_u) = (&by_y[..window.len()], &by_u[..window.len()]);
-            scatter_sums([&mut *to, &mut low], by_y, data, by_u, window, starts);
+            scatter_windows(&mut sums, by_y, data, by_u, window, starts, T::more);
         })?;
+        to.iter_mut().zip(sums).for_each(|(y, sum)| *y = T::nearest(sum));
         converted(y, dtype)
     })
 }

@@ -11,7 +11,6 @@
 use crate::copy::copy_run;
 use crate::loops::{Axis, Loops};
 use crate::simd::widest;
-use crate::twice::Twofold;
 use crate::view::{Run, reach};
 
 mod rows;
@@ -408,38 +407,6 @@ pub fn scatter_windows<T: Copy, U: Copy>(
                 #[inline(always)]
                 // SAFETY: every element of every window is inside its slice.
                 |s, d| unsafe { *dst.add(d) = combine(*dst.add(d), *src.add(s)) },
-            )
-        },
-    );
-}
-
-/// As [`scatter_windows`] with sums, whose rounding errors are kept in `low`, which is as long as `dst` and zero before.
-///
-/// # Panics
-/// As there.
-pub fn scatter_sums<T: Twofold>(
-    [dst, low]: [&mut [T]; 2],
-    to_strides: &[isize],
-    src: &[T],
-    from_strides: &[isize],
-    window: &[usize],
-    starts: &Starts,
-) {
-    assert_eq!(dst.len(), low.len(), "sums in two parts");
-    let each = Each::new(window, from_strides, to_strides);
-    if starts.is_empty() || each.is_empty() {
-        return;
-    }
-    starts.check([src.len(), dst.len()], window, [from_strides, to_strides]);
-    let (dst, low, src) = (dst.as_mut_ptr(), low.as_mut_ptr(), src.as_ptr());
-    widest(
-        #[inline(always)]
-        || {
-            each.elements(
-                starts,
-                #[inline(always)]
-                // SAFETY: every element of every window is inside its slice; `low` is as long as `dst`.
-                |s, d| unsafe { (*dst.add(d), *low.add(d)) = T::added(*dst.add(d), *low.add(d), *src.add(s)) },
             )
         },
     );

@@ -217,17 +217,24 @@ fn fold_rows<const L: usize, T: Copy, A: Lanes>(
     let (full, ragged) = x.as_chunks::<L>();
     let (blocks, rest) = full.as_chunks::<BLOCK>();
     let mut at = base;
+    let mut row = [lift(x[0], base); L];
     for (b, x) in blocks.iter().enumerate() {
         if from == Place::Memory {
             prefetch(x.as_ptr_range().end, size_of_val(x));
         }
-        // One loop that writes where the results wait: the compiler vectorises it whatever `combine` is.
-        rows.partial.extend((0..L).map(|l| eight(|r| lift(x[r][l], at + r * L + l), combine)));
+        // One loop over lanes: the compiler vectorises it whatever `combine` is.
+        for (l, row) in row.iter_mut().enumerate() {
+            *row = eight(|r| lift(x[r][l], at + r * L + l), combine);
+        }
+        rows.partial.extend_from_slice(&row);
         rows.carry_rows::<L>(b, combine);
         at += BLOCK * L;
     }
     for (r, x) in rest.iter().enumerate() {
-        rows.partial.extend((0..L).map(|l| lift(x[l], at + l)));
+        for (l, row) in row.iter_mut().enumerate() {
+            *row = lift(x[l], at + l);
+        }
+        rows.partial.extend_from_slice(&row);
         rows.carry_rows::<L>(r, combine);
         at += L;
     }

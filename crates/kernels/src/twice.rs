@@ -119,50 +119,88 @@ impl Exact<Complex<f64>> for TwiceComplex {
     }
 }
 
-/// An element of sums in two parts of its own type.
+/// An element of sums that are twice as precise as it is.
 ///
 /// # Safety
-/// A value is [`PARTS`](Twofold::PARTS) values of `Real` next to each other, which [`added`](Twofold::added) treats alike.
-pub unsafe trait Twofold: crate::element::Number {
+/// A value is [`PARTS`](Summed::PARTS) values of `Real` next to each other, which sums treat alike.
+pub unsafe trait Summed: crate::element::Number {
     /// The type of a component.
-    type Real: Twofold;
+    type Real: Summed;
     /// The number of components.
     const PARTS: usize;
+    /// A sum. It loses about the square of a unit of rounding with each element.
+    type Sum: Copy + Send + Sync;
 
-    /// The sum of `high + low` and `x`, in two parts of which the first is the nearest element to it (a double-length sum:
-    /// it loses about the square of a unit of rounding). A sum that is not finite has no second part.
-    fn added(high: Self, low: Self, x: Self) -> (Self, Self);
+    /// The sum of one element.
+    fn sum(self) -> Self::Sum;
+
+    /// The sum with one more element.
+    fn more(sum: Self::Sum, x: Self) -> Self::Sum;
+
+    /// The nearest element.
+    fn nearest(sum: Self::Sum) -> Self;
 }
 
-macro_rules! twofold {
-    ($($t:ty)*) => {$(
+macro_rules! summed {
+    ($($t:ty: $sum:ty, $of:expr, $more:expr, $nearest:expr;)*) => {$(
         // SAFETY: one component.
-        unsafe impl Twofold for $t {
+        unsafe impl Summed for $t {
             type Real = $t;
             const PARTS: usize = 1;
+            type Sum = $sum;
 
             #[inline(always)]
-            fn added(high: $t, low: $t, x: $t) -> ($t, $t) {
-                let sum = high + x;
-                let part = sum - high;
-                let rest = low + ((high - (sum - part)) + (x - part));
-                let both = sum + rest;
-                if sum.is_finite() { (both, rest - (both - sum)) } else { (sum, 0.0) }
+            fn sum(self) -> $sum {
+                $of(self)
+            }
+
+            #[inline(always)]
+            fn more(sum: $sum, x: $t) -> $sum {
+                $more(sum, x)
+            }
+
+            #[inline(always)]
+            fn nearest(sum: $sum) -> $t {
+                $nearest(sum)
             }
         }
 
         // SAFETY: a structure of two components in the layout of C.
-        unsafe impl Twofold for Complex<$t> {
+        unsafe impl Summed for Complex<$t> {
             type Real = $t;
             const PARTS: usize = 2;
+            type Sum = [$sum; 2];
 
             #[inline(always)]
-            fn added(high: Self, low: Self, x: Self) -> (Self, Self) {
-                let (re, im) = (<$t>::added(high.re, low.re, x.re), <$t>::added(high.im, low.im, x.im));
-                (Complex::new(re.0, im.0), Complex::new(re.1, im.1))
+            fn sum(self) -> [$sum; 2] {
+                [self.re.sum(), self.im.sum()]
+            }
+
+            #[inline(always)]
+            fn more([re, im]: [$sum; 2], x: Self) -> [$sum; 2] {
+                [<$t>::more(re, x.re), <$t>::more(im, x.im)]
+            }
+
+            #[inline(always)]
+            fn nearest([re, im]: [$sum; 2]) -> Self {
+                Complex::new(<$t>::nearest(re), <$t>::nearest(im))
             }
         }
     )*};
 }
 
-twofold!(f32 f64);
+/// The sum of `high + low` and `x`, in two parts of which the first is the nearest element to it. A sum that is not finite
+/// has no second part.
+#[inline(always)]
+fn longer([high, low]: [f64; 2], x: f64) -> [f64; 2] {
+    let sum = high + x;
+    let part = sum - high;
+    let rest = low + ((high - (sum - part)) + (x - part));
+    let both = sum + rest;
+    if sum.is_finite() { [both, rest - (both - sum)] } else { [sum, 0.0] }
+}
+
+summed! {
+    f32: f64, f64::from, |sum, x| sum + f64::from(x), |sum| sum as f32;
+    f64: [f64; 2], |x| [x, 0.0], longer, |[high, _]: [f64; 2]| high;
+}

@@ -10,7 +10,7 @@ use super::{Interval, Starts};
 use crate::memory::{Fallible, zeros};
 use crate::parallel::{Shared, parallel};
 use crate::simd::widest;
-use crate::twice::Twofold;
+use crate::twice::Summed;
 
 /// Windows by the row of the operand that each is added to.
 pub struct Rows {
@@ -89,7 +89,7 @@ impl Rows {
     ///
     /// # Panics
     /// If a window leaves its slice, is longer than the distance of rows, or begins between two of them.
-    pub fn sum<T: Twofold>(&self, dst: &mut [T], src: &[T], len: usize) {
+    pub fn sum<T: Summed>(&self, dst: &mut [T], src: &[T], len: usize) {
         let inside = |Interval(least, most): Interval, all: usize| {
             least > most || least >= 0 && most.saturating_add(len as i64) <= all as i64
         };
@@ -129,7 +129,7 @@ impl Rows {
 /// # Safety
 /// The row and all windows are `len` elements inside their slices.
 #[inline(always)]
-unsafe fn sum_row<T: Twofold>(to: *mut T::Real, from: *const T::Real, len: usize, windows: &[u32]) {
+unsafe fn sum_row<T: Summed>(to: *mut T::Real, from: *const T::Real, len: usize, windows: &[u32]) {
     let mut at = 0;
     macro_rules! chunks {
         ($($n:literal)*) => {$(
@@ -148,17 +148,23 @@ unsafe fn sum_row<T: Twofold>(to: *mut T::Real, from: *const T::Real, len: usize
 /// # Safety
 /// As there.
 #[inline(always)]
-unsafe fn sum_chunk<T: Twofold, const N: usize>(to: *mut T::Real, from: *const T::Real, windows: &[u32]) {
+unsafe fn sum_chunk<T: Summed, const N: usize>(to: *mut T::Real, from: *const T::Real, windows: &[u32]) {
     // SAFETY: `N` elements are there.
-    let mut high = unsafe { to.cast::<[T::Real; N]>().read() };
-    let mut low = [<T::Real as crate::element::Number>::ZERO; N];
+    let mut x = unsafe { to.cast::<[T::Real; N]>().read() };
+    let mut sums = [x[0].sum(); N];
+    for l in 0..N {
+        sums[l] = x[l].sum();
+    }
     for &w in windows {
         // SAFETY: as above.
         let x = unsafe { from.add(w as usize * T::PARTS).cast::<[T::Real; N]>().read() };
         for l in 0..N {
-            (high[l], low[l]) = T::Real::added(high[l], low[l], x[l]);
+            sums[l] = T::Real::more(sums[l], x[l]);
         }
     }
+    for l in 0..N {
+        x[l] = T::Real::nearest(sums[l]);
+    }
     // SAFETY: as above.
-    unsafe { to.cast::<[T::Real; N]>().write(high) };
+    unsafe { to.cast::<[T::Real; N]>().write(x) };
 }
