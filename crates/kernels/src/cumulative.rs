@@ -10,9 +10,9 @@
 use crate::element::{Number, Ordered};
 use crate::loops::{Axis, Loops};
 use crate::simd::widest;
-use crate::turn::block;
+use crate::turn;
 use crate::twice::{Exact, Twice};
-use crate::view::{Run, View, row_major_stride};
+use crate::view::{View, row_major_stride};
 
 /// The running reduction of `src` along `axis` into `dst`, row-major and of the same shape: the general form. Lines run side
 /// by side, so that every operation is one of vectors.
@@ -159,7 +159,7 @@ impl Lines {
                     let (own, other) = (from_next == 1, to_next == 1);
                     if !own {
                         let first = |l| at(s, from_next, from, l, least);
-                        turn(&mut xs[..steps], width, data, first, from);
+                        turn::to_columns(&mut xs[..steps], width, data, first, from);
                     }
                     widest(
                         #[inline(always)]
@@ -180,76 +180,11 @@ impl Lines {
                     );
                     if !other {
                         let first = |l| at(d, to_next, to, l, least);
-                        turn_back(dst, first, [to_next, to], &ys[..steps], width);
+                        turn::from_columns(dst, first, [to_next, to], &ys[..steps], width);
                     }
                 }
             }
         });
-    }
-}
-
-/// Elements of a line, and lines, that are turned in registers.
-const SQUARE: usize = 8;
-
-/// The least position where squares of `width` lines end: all before it are turned by `square(line, step)`, which says
-/// whether it could.
-fn squares(width: usize, steps: usize, mut square: impl FnMut(usize, usize) -> bool) -> usize {
-    if !steps.is_multiple_of(SQUARE) {
-        return 0;
-    }
-    let whole = width - width % SQUARE;
-    let mut all = (0..whole).step_by(SQUARE).flat_map(|l| (0..steps).step_by(SQUARE).map(move |step| (l, step)));
-    if all.all(|(l, step)| square(l, step)) { whole } else { 0 }
-}
-
-/// Writes elements of `width` lines, `by` apart from `first(line)` on, to columns.
-fn turn<T: Copy>(to: &mut [[T; WIDTH]], width: usize, x: &[T], first: impl Fn(usize) -> usize, by: isize) {
-    let steps = to.len();
-    let done = match by {
-        1 => squares(width, steps, |l, step| {
-            let lines = std::array::from_fn(|r| x[first(l + r) + step..].first_chunk::<SQUARE>().expect("a line"));
-            block(to.as_flattened_mut(), step * WIDTH + l, WIDTH as isize, &lines)
-        }),
-        _ => 0,
-    };
-    for l in done..width {
-        match Run::new(x, first(l), steps, by) {
-            Run::Dense(x) => to.iter_mut().zip(x).for_each(|(to, &x)| to[l] = x),
-            Run::Splat(x) => to.iter_mut().for_each(|to| to[l] = x),
-            Run::Strided(x, start, by) => {
-                for (i, to) in (0..).zip(&mut *to) {
-                    to[l] = x[start.wrapping_add_signed(by.wrapping_mul(i))];
-                }
-            }
-        }
-    }
-}
-
-/// Writes `width` columns to elements of lines that are `next` apart: the strides are those of lines and of elements.
-fn turn_back<T: Copy>(
-    to: &mut [T],
-    first: impl Fn(usize) -> usize,
-    [next, by]: [isize; 2],
-    from: &[[T; WIDTH]],
-    width: usize,
-) {
-    let done = match by {
-        1 => squares(width, from.len(), |l, step| {
-            let rows = std::array::from_fn(|r| from[step + r][l..].first_chunk::<SQUARE>().expect("lines"));
-            block(to, first(l) + step, next, &rows)
-        }),
-        _ => 0,
-    };
-    for l in done..width {
-        let start = first(l);
-        if by == 1 {
-            let to = &mut to[start..start + from.len()];
-            to.iter_mut().zip(from).for_each(|(to, from)| *to = from[l]);
-            continue;
-        }
-        for (i, from) in (0..).zip(from) {
-            to[start.wrapping_add_signed(by.wrapping_mul(i))] = from[l];
-        }
     }
 }
 

@@ -15,6 +15,7 @@ use crate::loops::{Axis, Loops};
 use crate::parallel::chunks;
 use crate::simd::widest;
 use crate::tree::{CHUNK, Combine, Counter, Fold, General, Lanes, Named, Place, eight, fold_columns, fold_slice};
+use crate::turn::to_columns;
 use crate::twice::Exact;
 use crate::view::{Run, View, volume_of};
 use std::ops::{BitAnd, BitOr, BitXor, Not};
@@ -395,6 +396,9 @@ struct Best<B>(B);
 /// Elements that are compared side by side.
 const WIDE: usize = 32;
 
+/// Rows of columns that are turned at a time.
+const ROWS: usize = 16;
+
 impl<T: Number<Acc = K>, K: Ordered, B: Fn(K, K) -> bool + Sync> Combine<T, Found<K>> for Best<B> {
     #[inline(always)]
     fn lift(&self, x: T, position: usize) -> Found<K> {
@@ -500,21 +504,34 @@ impl<B> Best<B> {
         widest(
             #[inline(always)]
             || {
+                // Columns that are not adjacent, but whose elements are, are turned some rows at a time.
+                let turned = across != 1 && starts.windows(2).all(|rows| rows[1] == rows[0] + 1);
+                let mut tile = [[data[starts[0]]; W]; ROWS];
                 for (b, dst) in dst.chunks_mut(W).enumerate() {
                     // A block that is not full has its last column several times.
                     let most = dst.len() - 1;
                     let first = (b * W) as isize * across;
                     let at = |start: usize| start.wrapping_add_signed(first);
+                    let place = |start: usize, c: usize| at(start).wrapping_add_signed(c as isize * across);
                     // SAFETY: the first and the last column are inside the slice in every row, so those between are.
                     let mut key = unsafe { load::<T, W>(data, at(starts[0]), across, most) };
                     let mut position = [P::of(0); W];
-                    for (i, &start) in starts.iter().enumerate().skip(1) {
-                        // SAFETY: as above.
-                        let x = unsafe { load::<T, W>(data, at(start), across, most) };
-                        for c in 0..W {
-                            let wins = self.wins(x[c], key[c]);
-                            key[c] = if wins { x[c] } else { key[c] };
-                            position[c] = if wins { P::of(i) } else { position[c] };
+                    for (piece, starts) in starts.chunks(ROWS).enumerate() {
+                        if turned {
+                            to_columns(&mut tile[..starts.len()], dst.len(), data, |c| place(starts[0], c), 1);
+                        }
+                        for (r, &start) in starts.iter().enumerate() {
+                            let x = match turned {
+                                true => each(&tile[r], T::widen),
+                                // SAFETY: as above.
+                                false => unsafe { load::<T, W>(data, at(start), across, most) },
+                            };
+                            let i = P::of(piece * ROWS + r);
+                            for c in 0..W {
+                                let wins = self.wins(x[c], key[c]);
+                                key[c] = if wins { x[c] } else { key[c] };
+                                position[c] = if wins { i } else { position[c] };
+                            }
                         }
                     }
                     for (y, (&key, &i)) in dst.iter_mut().zip(key.iter().zip(&position)) {

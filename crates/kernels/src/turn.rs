@@ -1,6 +1,93 @@
-//! Square blocks of a transpose in registers: lines in, lines out.
+//! Square blocks of a transpose in registers: lines in, lines out. Lines as columns, and columns as lines, by such blocks.
 //!
 //! Elements are moved, not computed with: they are taken for integers of their size, so that every bit stays.
+
+use crate::view::Run;
+
+/// Lines, and elements of a line, that are turned in registers at a time.
+const SQUARE: usize = 8;
+
+/// Calls `square(line, step)` for squares that cover `width` lines of `steps` elements, of which neighbours may overlap.
+/// Whether there are any and all were turned.
+fn squares(width: usize, steps: usize, mut square: impl FnMut(usize, usize) -> bool) -> bool {
+    let (Some(last_line), Some(last_step)) = (width.checked_sub(SQUARE), steps.checked_sub(SQUARE)) else {
+        return false;
+    };
+    for l in (0..width).step_by(SQUARE) {
+        for step in (0..steps).step_by(SQUARE) {
+            if !square(l.min(last_line), step.min(last_step)) {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+/// Writes the elements of `width` lines, `by` apart from `first(line)` on, to columns.
+///
+/// # Panics
+/// If an element is outside `x`, or the lines are more than the columns.
+pub(crate) fn to_columns<T: Copy, const W: usize>(
+    to: &mut [[T; W]],
+    width: usize,
+    x: &[T],
+    first: impl Fn(usize) -> usize,
+    by: isize,
+) {
+    let steps = to.len();
+    let turned = by == 1
+        && squares(width, steps, |l, step| {
+            let lines = std::array::from_fn(|r| x[first(l + r) + step..].first_chunk::<SQUARE>().expect("a line"));
+            block(to.as_flattened_mut(), step * W + l, W as isize, &lines)
+        });
+    if turned {
+        return;
+    }
+    for l in 0..width {
+        match Run::new(x, first(l), steps, by) {
+            Run::Dense(x) => to.iter_mut().zip(x).for_each(|(to, &x)| to[l] = x),
+            Run::Splat(x) => to.iter_mut().for_each(|to| to[l] = x),
+            Run::Strided(x, start, by) => {
+                for (i, to) in (0..).zip(&mut *to) {
+                    to[l] = x[start.wrapping_add_signed(by.wrapping_mul(i))];
+                }
+            }
+        }
+    }
+}
+
+/// Writes `width` columns to the elements of lines, which begin at `first(line)`: `next` is the distance of two lines, and
+/// `by` that of two elements.
+///
+/// # Panics
+/// As [`to_columns`].
+pub(crate) fn from_columns<T: Copy, const W: usize>(
+    to: &mut [T],
+    first: impl Fn(usize) -> usize,
+    [next, by]: [isize; 2],
+    from: &[[T; W]],
+    width: usize,
+) {
+    let turned = by == 1
+        && squares(width, from.len(), |l, step| {
+            let rows = std::array::from_fn(|r| from[step + r][l..].first_chunk::<SQUARE>().expect("lines"));
+            block(to, first(l) + step, next, &rows)
+        });
+    if turned {
+        return;
+    }
+    for l in 0..width {
+        let start = first(l);
+        if by == 1 {
+            let to = &mut to[start..start + from.len()];
+            to.iter_mut().zip(from).for_each(|(to, from)| *to = from[l]);
+            continue;
+        }
+        for (i, from) in (0..).zip(from) {
+            to[start.wrapping_add_signed(by.wrapping_mul(i))] = from[l];
+        }
+    }
+}
 
 /// Writes the transpose of `lines` to `dst`: element `c` of line `r` goes to `dst[at + c · stride + r]`. Whether it did; it
 /// does not for elements of other sizes than 4 and 8 bytes, blocks that do not fill registers, and on machines without

@@ -3,6 +3,7 @@
 use super::*;
 use crate::parallel::with_threads;
 use crate::testing::{Random, indices, layout, shape};
+use crate::twice::Summed;
 use crate::view::row_major_strides;
 
 fn starts(pairs: &[(usize, usize)]) -> Starts {
@@ -135,16 +136,17 @@ fn indices_move_offsets() {
 /// Sorted rows have the bits of windows that are added one after the other, for any number of threads.
 #[test]
 fn rows_are_summed_in_order() {
-    fn of<T: Twofold>(random: &mut Random, value: impl Fn(&mut Random) -> T) {
+    fn of<T: Summed>(random: &mut Random, value: impl Fn(&mut Random) -> T) {
         for (len, rows, updates) in [(4, 5, 3), (5, 300, 700), (16, 40, 2000), (21, 1, 90), (67, 300, 900), (2, 7, 0)] {
             let distance = len + random.below(2) * 3;
             let src: Vec<T> = (0..updates * (len + 1)).map(|_| value(random)).collect();
             let dst: Vec<T> = (0..(rows - 1) * distance + len).map(|_| value(random)).collect();
             let pairs: Vec<_> = (0..updates).map(|i| (i * (len + 1), random.below(rows) * distance)).collect();
-            let (mut wanted, mut low) = (dst.clone(), vec![T::ZERO; dst.len()]);
+            let mut wanted: Vec<_> = dst.iter().map(|&y| y.sum()).collect();
             for pairs in pairs.chunks(BLOCK) {
-                scatter_sums([&mut wanted, &mut low], &[1], &src, &[1], &[len], &starts(pairs));
+                scatter_windows(&mut wanted, &[1], &src, &[1], &[len], &starts(pairs), T::more);
             }
+            let wanted: Vec<T> = wanted.into_iter().map(T::nearest).collect();
             let wanted = format!("{wanted:?}");
             for threads in [1, 3] {
                 let mut sums = dst.clone();
