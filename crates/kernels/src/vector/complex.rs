@@ -460,7 +460,7 @@ unsafe fn block<W: Wide, F: Function<K>, const K: usize>(data: usize, x: &[Block
     while i < BLOCK {
         let mut z = [[W::splat(0.0); 2]; K];
         for (z, x) in z.iter_mut().zip(x) {
-            // SAFETY: vectors have 4, 8 or 16 lanes at most, which divide a block.
+            // SAFETY: vectors have 16 lanes at most, and their number divides a block.
             *z = unsafe { [W::load(x[0].as_ptr().add(i)), W::load(x[1].as_ptr().add(i))] };
         }
         let (v, rare) = F::eval(data, z);
@@ -508,8 +508,8 @@ fn choose<P: Part, F: Function<K>, const K: usize>(level: Level) -> Kernel {
         // SAFETY: the caller's promise.
         unsafe {
             match F::REAL {
-                true => run::<<f64 as Float>::Portable, P, F, K, true>(n, y, x, data),
-                false => run::<<f64 as Float>::Portable, P, F, K, false>(n, y, x, data),
+                true => run::<<f64 as Float>::Plain, P, F, K, true>(n, y, x, data),
+                false => run::<<f64 as Float>::Plain, P, F, K, false>(n, y, x, data),
             }
         }
     }

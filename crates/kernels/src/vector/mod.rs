@@ -27,6 +27,9 @@ pub(crate) trait Float: Tables + Copy + Send + Sync + 'static {
     type Portable: V<E = Self>;
     /// One lane.
     type Single: V<E = Self>;
+    /// Vectors of long functions for machines of which nothing is known: one lane where a fused product and sum is a call,
+    /// as eight copies of a function of a thousand calls take minutes to compile and are no faster.
+    type Plain: V<E = Self>;
     /// 256 bits.
     #[cfg(target_arch = "x86_64")]
     type Avx2: V<E = Self>;

@@ -16,6 +16,10 @@ macro_rules! portable {
             type Portable = Array<$t>;
             type Single = super::single::Lane<$t>;
             #[cfg(target_arch = "x86_64")]
+            type Plain = super::single::Lane<$t>;
+            #[cfg(not(target_arch = "x86_64"))]
+            type Plain = Array<$t>;
+            #[cfg(target_arch = "x86_64")]
             type Avx2 = super::x86::Avx2<$t>;
             #[cfg(target_arch = "x86_64")]
             type Avx512 = super::x86::Avx512<$t>;

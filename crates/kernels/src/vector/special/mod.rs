@@ -138,7 +138,7 @@ macro_rules! level {
     };
 }
 
-level!(portable, <f64 as super::super::Float>::Portable);
+level!(portable, <f64 as super::super::Float>::Plain);
 #[cfg(target_arch = "x86_64")]
 level!(avx2, <f64 as super::super::Float>::Avx2, "avx2,fma");
 #[cfg(target_arch = "x86_64")]
