@@ -1,6 +1,6 @@
 //! Rewrites: what they remove, and what they must leave alone.
 
-use cotangent_core::ops::{Binary, DotGeneral, Unary};
+use cotangent_core::ops::{Binary, Bounds, DotGeneral, Slice, Unary, Windows};
 use cotangent_core::rewrite::{dce, simplify};
 use cotangent_core::transform::{AdContext, Session, grad};
 use cotangent_core::{Array, Builder, DType, Dim, Emit, Function, Op, Type, Val, reference};
@@ -166,4 +166,88 @@ fn a_doubling_chain_has_a_linear_gradient() {
     let g = simplify(&grad(&AdContext::default(), &f, f.params()).unwrap());
     assert!(g.eqns().len() <= 62, "{} operations", g.eqns().len());
     assert_eq!(reference::run(&g, &[Array::scalar(1.0)]).unwrap()[0].to_f64(), [2f64.powi(60)]);
+}
+
+/// A gather of rows, elements or columns of `x`, with its indices as an array.
+fn gathers() -> Vec<(Windows, Vec<usize>, Array)> {
+    let indices = |shape: &[usize], v: &[i32]| Array::from_vec(shape, v.to_vec()).unwrap();
+    vec![
+        (Windows::parts(2, 0, 1), vec![1, 5], indices(&[6], &[3, 0, 9, 3, -1, 2])),
+        (Windows::parts(2, 1, 1), vec![4, 1], indices(&[6], &[3, 0, 9, 3, -1, 2])),
+        (Windows::parts(2, 0, 2), vec![1, 5], indices(&[3, 2], &[3, 0, 9, 3, -1, 2])),
+        (Windows::along(2, 1), vec![1, 1], indices(&[4, 3], &[4, 0, 9, 3, -1, 2, 2, 2, 2, 0, 1, 0])),
+        (Windows::along(2, 0), vec![1, 1], indices(&[3, 5], &[3, 0, 9, 3, -1, 2, 2, 2, 2, 0, 1, 0, 3, 3, 1])),
+    ]
+}
+
+/// Cuts of one axis, and of all.
+fn cuts(shape: &[usize]) -> Vec<Slice> {
+    let whole = |n: &usize| (0, *n, 1);
+    let mut all: Vec<Vec<(usize, usize, usize)>> = vec![shape.iter().map(|&n| (n / 2, n, 2)).collect()];
+    for (k, &n) in shape.iter().enumerate() {
+        for cut in [(0, 1, 1), (1, 1, 1), (n - 1, n, 1), (0, n, 3), (1, n, 1)] {
+            let mut axes: Vec<_> = shape.iter().map(whole).collect();
+            axes[k] = cut;
+            all.push(axes);
+        }
+    }
+    let slice = |axes: Vec<(usize, usize, usize)>| Slice {
+        start: axes.iter().map(|a| Dim::Const(a.0)).collect(),
+        limit: axes.iter().map(|a| Dim::Const(a.1)).collect(),
+        stride: axes.iter().map(|a| a.2).collect(),
+    };
+    all.into_iter().map(slice).collect()
+}
+
+#[test]
+fn parts_of_gathers_and_their_adjoints_have_fewer_indices_and_the_same_bits() {
+    let x = Array::from_vec(&[4, 5], (0..20).map(|i| 1.0 / f64::from(i - 7)).collect::<Vec<_>>()).unwrap();
+    let mut fewer = 0;
+    for (windows, sizes, indices) in gathers() {
+        for bounds in [Bounds::Clip, Bounds::Drop, Bounds::Error] {
+            let sizes: Vec<Dim> = sizes.iter().map(|&n| Dim::Const(n)).collect();
+            let read = |cx: &dyn Emit, x: Val| cx.gather(&windows, &sizes, bounds, x, cx.constant(indices.clone()));
+            let shape = build(x.ty(), read).result_types()[0].shape.as_const().unwrap();
+            for cut in cuts(&shape) {
+                let f = build(x.ty(), |cx, x| cx.op(cut.clone(), &[read(cx, x)]));
+                let weights = |cx: &dyn Emit, y: Val| cx.mul(y, cx.full_like(y, -0.3));
+                let sum = build(x.ty(), |cx, x| {
+                    let y = weights(cx, cx.op(cut.clone(), &[read(cx, x)]));
+                    cx.reduce_sum(cx.mul(y, y), &(0..shape.len()).collect::<Vec<_>>())
+                });
+                let derived = grad(&AdContext::default(), &sum, &[sum.params()[0]]).unwrap();
+                for f in [f, derived] {
+                    let (whole, simple) = (reference::run(&f, &[x.clone()]), simplify(&f));
+                    match (whole, reference::run(&simple, &[x.clone()])) {
+                        (Ok(a), Ok(b)) => assert!(a[0].same_bits(&b[0]), "{cut:?} of {f}\nbecomes {simple}"),
+                        (Err(_), Err(_)) => assert_eq!(bounds, Bounds::Error),
+                        (a, b) => panic!("{a:?} and {b:?} of {f}\nand {simple}"),
+                    }
+                    let names = ops(&simple);
+                    fewer += usize::from(!names.iter().any(|n| n == "pad") && bounds != Bounds::Error);
+                    assert!(
+                        bounds != Bounds::Error
+                            || names.iter().any(|n| n == "slice" || n == "pad")
+                            || cut.limit.iter().zip(&shape).all(|(l, &n)| l.is(n)),
+                        "{simple}"
+                    );
+                }
+            }
+        }
+    }
+    assert!(fewer > 100, "{fewer} have fewer indices");
+}
+
+#[test]
+fn the_gradient_of_first_elements_reads_first_elements() {
+    let ty = Type::new(DType::F64, [3, 100]);
+    let f = build(ty, |cx, x| {
+        let sorted = cx.sort(x, 1, true);
+        let first = Slice { start: vec![Dim::Const(0); 2], limit: vec![3.into(), 10.into()], stride: vec![1; 2] };
+        cx.reduce_sum(cx.exp(cx.op(first, &[sorted])), &[0, 1])
+    });
+    let g = simplify(&grad(&AdContext::default(), &f, &[f.params()[0]]).unwrap());
+    assert!(!ops(&g).iter().any(|name| name == "pad"), "{g}");
+    let widest = g.eqns().iter().filter(|e| e.op.name() == "scatter").map(|e| g.ty(g.operands(e)[2]).shape.clone());
+    assert_eq!(widest.collect::<Vec<_>>(), [[3, 10].as_slice().into()]);
 }

@@ -1,7 +1,7 @@
 //! Algebraic simplification: identities that hold for every bit pattern.
 
 use super::fold::as_splat;
-use super::{Pass, products};
+use super::{Pass, products, windows};
 use crate::array::Scalar;
 use crate::emit::Emit;
 use crate::ops::{Binary, BroadcastInDim, Constant, Convert, Op, Reduce, Reshape, Transpose, Unary};
@@ -22,6 +22,8 @@ pub(super) fn rewrite(p: &mut Pass, op: &Op, x: &[Val]) -> Option<Val> {
         Op::DotGeneral(d) => products::outer(p, d, x),
         Op::BroadcastInDim(b) => broadcast(p, b, x[0], &ty(p)),
         Op::Reduce(r) => reduce(p, r, x[0], &ty(p)),
+        Op::Slice(s) => windows::slice(p, s, x[0]),
+        Op::Scatter(s) => windows::scatter(p, s, x),
         _ => None,
     };
     simpler.or_else(|| op.is_elementwise().then(|| before_repeating(p, op, x))?)

@@ -14,6 +14,7 @@ mod dce;
 mod fold;
 mod products;
 mod shifts;
+mod windows;
 
 pub use dce::dce;
 pub(crate) use dce::dce_keeping;
