@@ -7,6 +7,9 @@ use cotangent_core::ops::{Bitcast, Convert, IntegerPow, ReducePrecision, RoundTo
 use cotangent_core::{Array, Env, Type, Wide};
 use std::collections::{BTreeMap, BTreeSet};
 
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod instructions;
+
 /// Elements of an operand: vectors of every length, and a rest.
 const N: usize = 301;
 
@@ -111,7 +114,7 @@ const BY_ELEMENT: &[(&str, &str)] = &[
 ];
 
 /// What runs a body.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Engine {
     Chosen,
     Code,
@@ -138,30 +141,43 @@ const INTEGERS: &str = "i8 i16 i32 i64 u8 u16 u32 u64";
 
 /// The bits of a body's one result, by the engine that a first run has and by machine code if there is any.
 fn run(op: &Op, x: &[Array], level: Level) -> (Vec<Array>, usize) {
-    let mut lowering = Lowering::at(level);
+    run_watched(op, x, level, &mut |_, run| _ = run())
+}
+
+/// [`run`], where `watch` is called with each engine and what runs the body by it, which says whether it did.
+fn run_watched(
+    op: &Op,
+    x: &[Array],
+    level: Level,
+    watch: &mut dyn FnMut(Engine, &mut dyn FnMut() -> bool),
+) -> (Vec<Array>, usize) {
+    let (mut lowering, n) = (Lowering::at(level), x[0].len());
     let typed: Vec<Typed> = x.iter().map(|x| lowering.input(x.dtype())).collect();
     let (y, dtype) = lowering.emit(op, &typed);
     let by_element = lowering.by_element;
     let (body, _) = lowering.finish(&[y]);
     let x: Vec<crate::Tensor> = x.iter().map(crate::Tensor::from).collect();
-    let laid = body.laid(&[N], x.iter().map(|x| x.strides()));
+    let laid = body.laid(&[n], x.iter().map(|x| x.strides()));
     let inputs: Vec<*const u8> = x
         .iter()
         .map(|x| crate::element::for_any!(x.dtype(), T => x.as_slice::<T>().unwrap().as_ptr().cast()))
         .collect();
     let by = |engine: Engine| {
         let mut ran = true;
-        let y = crate::element::for_any!(dtype, T => crate::Tensor::build::<T, _>([N].as_slice().into(), |y| {
+        let y = crate::element::for_any!(dtype, T => crate::Tensor::build::<T, _>([n].as_slice().into(), |y| {
             let y = [y.as_mut_ptr().cast::<u8>()];
-            // SAFETY: inputs and output have N elements of the body's types.
-            unsafe {
-                ran = engine == Engine::Code && body.run_code(level, &laid, 0..N, &inputs, &y);
-                if !ran {
-                    body.run(&laid, 0..N, &inputs, &y);
+            watch(engine, &mut || {
+                // SAFETY: inputs and output have n elements of the body's types.
+                unsafe {
+                    match engine {
+                        Engine::Code => ran = body.run_code(level, &laid, 0..n, &inputs, &y),
+                        Engine::Chosen => body.run(&laid, 0..n, &inputs, &y),
+                    }
                 }
-            }
+                ran
+            });
         }));
-        (ran || engine == Engine::Chosen).then(|| y.unwrap().into_array().unwrap())
+        ran.then(|| y.unwrap().into_array().unwrap())
     };
     ([Engine::Chosen, Engine::Code].into_iter().filter_map(by).collect(), by_element)
 }
