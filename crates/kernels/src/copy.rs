@@ -63,7 +63,16 @@ fn region<T: Copy>(dst: &mut [T], offset: usize, stride: impl Fn(usize) -> isize
     let axes = src.shape().iter().enumerate().map(|(d, &len)| Axis { len, strides: [stride(d), src.stride(d)] });
     let (loops, start) = (Loops::new(axes), [offset, src.offset()]);
     let (inner, data) = (loops.inner(), src.data());
-    if let Some((rest, turned)) = turned(&loops) {
+    let turned = turned(&loops);
+    let is_square = turned.as_ref().is_some_and(|(_, turned)| inner.len.min(turned.len) >= SMALL);
+    if inner.len < SHORT && !is_square {
+        let (rest, block) = loops.blocks(*BLOCKS.end());
+        let count = rest.outer().iter().fold(1usize, |n, a| n.saturating_mul(a.len));
+        if BLOCKS.contains(&block.len()) && count >= FEW {
+            return blocks(dst, data, start, &rest, &block);
+        }
+    }
+    if let Some((rest, turned)) = turned {
         let rest = rest.around();
         return rest.in_order(start, |at, _| match inner.len.min(turned.len) < TILE {
             true => transpose::<T, SMALL>(dst, data, at, inner, turned),
@@ -87,6 +96,38 @@ fn region<T: Copy>(dst: &mut [T], offset: usize, stride: impl Fn(usize) -> isize
     }
     loops.in_order(start, |[d, s], len| {
         copy_run(dst, d, inner.strides[0], Run::new(data, s, len, inner.strides[1]), len);
+    });
+}
+
+/// Elements of blocks whose places are found once for all blocks, and the least number of blocks.
+const BLOCKS: std::ops::RangeInclusive<usize> = 16..=64;
+const FEW: usize = 8;
+
+/// Copies blocks that begin where the runs of `rest` do; `block` has the distances of their elements from the first.
+fn blocks<T: Copy>(dst: &mut [T], data: &[T], start: [usize; 2], rest: &Loops<2>, block: &[[isize; 2]]) {
+    let reach = |k: usize| {
+        let (least, most) = block.iter().fold((0, 0), |(a, b), at| (at[k].min(a), at[k].max(b)));
+        move |at: usize, len: usize| {
+            let first = at.checked_add_signed(least);
+            first.is_some() && at.checked_add_signed(most).is_some_and(|last| last < len)
+        }
+    };
+    let (writes, reads) = (reach(0), reach(1));
+    let is_dense = (0..).zip(block).all(|(i, at)| at[0] == i);
+    rest.in_order(start, |[d, s], _| {
+        assert!(writes(d, dst.len()) && reads(s, data.len()), "blocks are inside their slices");
+        let (to, from) = (dst[d..].as_mut_ptr(), data[s..].as_ptr());
+        if is_dense {
+            for (i, at) in block.iter().enumerate() {
+                // SAFETY: the least and the greatest place are inside.
+                unsafe { *to.add(i) = *from.offset(at[1]) };
+            }
+        } else {
+            for at in block {
+                // SAFETY: as above.
+                unsafe { *to.offset(at[0]) = *from.offset(at[1]) };
+            }
+        }
     });
 }
 
@@ -226,6 +267,26 @@ mod tests {
             let expected = |i: usize| i / (r * c) * r * c + i % r * c + i / r % c;
             assert!((0..data.len()).all(|i| dst[i] == expected(i)), "{r} by {c}");
         }
+    }
+
+    #[test]
+    fn many_small_blocks_are_copied_in_order() {
+        for (r, c, stride) in [(6, 6, 36), (5, 3, 15), (2, 9, 18), (7, 4, -28), (3, 6, 0)] {
+            let data: Vec<usize> = (0..50 * r * c).collect();
+            let mut dst = vec![0; data.len()];
+            let start = if stride < 0 { 49 * r * c } else { 0 };
+            copy_into(&mut dst, View::new(&data, start, &[50, c, r], &[stride, 1, c as isize]));
+            let from = |i: usize| (start as isize + (i / (r * c)) as isize * stride) as usize + i % r * c + i / r % c;
+            assert!((0..data.len()).all(|i| dst[i] == data[from(i)]), "{r} by {c}");
+        }
+        // Every second element, backwards, of rows that are apart.
+        let data: Vec<usize> = (0..40 * 40).collect();
+        let mut dst = vec![0; 40 * 2 * 12];
+        copy_into(&mut dst, View::new(&data, 39, &[40, 2, 12], &[40, -20, -1]));
+        assert!((0..dst.len()).all(|i| dst[i] == i / 24 * 40 + 39 - i / 12 % 2 * 20 - i % 12));
+        let mut back = vec![0; data.len()];
+        copy_region(&mut back, 39, &[40, -20, -1], View::dense(&dst, &[40, 2, 12]));
+        assert!((0..dst.len()).all(|i| back[i / 24 * 40 + 39 - i / 12 % 2 * 20 - i % 12] == dst[i]));
     }
 
     #[test]

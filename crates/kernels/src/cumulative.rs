@@ -147,9 +147,8 @@ impl Lines {
         loops.in_order([0, src.offset()], |[d, s], len| {
             for c in (0..len).step_by(WIDTH) {
                 let width = WIDTH.min(len - c);
-                let at = |start: usize, next: isize, by: isize, l: usize, i: usize| {
-                    let line = start.wrapping_add_signed((c + l) as isize * next);
-                    line.wrapping_add_signed(i as isize * by)
+                let at = |start: usize, next: isize, by: isize, i: usize| {
+                    start.wrapping_add_signed(c as isize * next).wrapping_add_signed(i as isize * by)
                 };
                 for done in (0..count).step_by(STEPS) {
                     let steps = STEPS.min(count - done);
@@ -158,8 +157,8 @@ impl Lines {
                     let place = |step: usize| position(step) - least;
                     let (own, other) = (from_next == 1, to_next == 1);
                     if !own {
-                        let first = |l| at(s, from_next, from, l, least);
-                        turn::to_columns(&mut xs[..steps], width, data, first, from);
+                        let lines = turn::Lines { start: at(s, from_next, from, least), next: from_next, by: from };
+                        turn::to_columns(&mut xs[..steps], width, data, lines);
                     }
                     widest(
                         #[inline(always)]
@@ -167,11 +166,11 @@ impl Lines {
                             for step in 0..steps {
                                 let (i, row) = (position(step), place(step));
                                 let x = match own {
-                                    true => &data[at(s, 1, from, 0, i)..][..width],
+                                    true => &data[at(s, 1, from, i)..][..width],
                                     false => &xs[row][..width],
                                 };
                                 let y = match other {
-                                    true => &mut dst[at(d, 1, to, 0, i)..][..width],
+                                    true => &mut dst[at(d, 1, to, i)..][..width],
                                     false => &mut ys[row][..width],
                                 };
                                 how.step(&mut state, done + step == 0, i, x, y);
@@ -179,8 +178,8 @@ impl Lines {
                         },
                     );
                     if !other {
-                        let first = |l| at(d, to_next, to, l, least);
-                        turn::from_columns(dst, first, [to_next, to], &ys[..steps], width);
+                        let lines = turn::Lines { start: at(d, to_next, to, least), next: to_next, by: to };
+                        turn::from_columns(dst, lines, &ys[..steps], width);
                     }
                 }
             }

@@ -81,6 +81,25 @@ impl<const N: usize> Loops<N> {
         self
     }
 
+    /// The innermost axes of together at most `most` elements: the nest around them, and how far each of their elements is
+    /// from the first one, in row-major order.
+    pub(crate) fn blocks(&self, most: usize) -> (Self, Vec<[isize; N]>) {
+        let mut rest = self.clone();
+        let mut block = vec![[0; N]];
+        let mut axis = Some(self.inner);
+        while let Some(Axis { len, strides }) = axis.filter(|a| a.len.saturating_mul(block.len()) <= most) {
+            let moved = |i: usize, at: [isize; N]| {
+                let mut to = at;
+                (0..N).for_each(|k| to[k] = at[k].wrapping_add(strides[k].wrapping_mul(i as isize)));
+                to
+            };
+            block = (0..len).flat_map(|i| block.iter().map(move |&at| moved(i, at))).collect();
+            axis = rest.outer.pop();
+        }
+        rest.outer.extend(axis);
+        (rest.around(), block)
+    }
+
     /// Takes an outer axis out of the nest: what is left, and the axis.
     pub(crate) fn without(&self, outer: usize) -> (Self, Axis<N>) {
         let mut rest = self.clone();

@@ -15,7 +15,7 @@ use crate::loops::{Axis, Loops};
 use crate::parallel::chunks;
 use crate::simd::widest;
 use crate::tree::{CHUNK, Combine, Counter, Fold, General, Lanes, Named, Place, eight, fold_columns, fold_slice};
-use crate::turn::to_columns;
+use crate::turn;
 use crate::twice::Exact;
 use crate::view::{Run, View, volume_of};
 use std::ops::{BitAnd, BitOr, BitXor, Not};
@@ -512,13 +512,13 @@ impl<B> Best<B> {
                     let most = dst.len() - 1;
                     let first = (b * W) as isize * across;
                     let at = |start: usize| start.wrapping_add_signed(first);
-                    let place = |start: usize, c: usize| at(start).wrapping_add_signed(c as isize * across);
                     // SAFETY: the first and the last column are inside the slice in every row, so those between are.
                     let mut key = unsafe { load::<T, W>(data, at(starts[0]), across, most) };
                     let mut position = [P::of(0); W];
                     for (piece, starts) in starts.chunks(ROWS).enumerate() {
                         if turned {
-                            to_columns(&mut tile[..starts.len()], dst.len(), data, |c| place(starts[0], c), 1);
+                            let lines = turn::Lines { start: at(starts[0]), next: across, by: 1 };
+                            turn::to_columns(&mut tile[..starts.len()], dst.len(), data, lines);
                         }
                         for (r, &start) in starts.iter().enumerate() {
                             let x = match turned {

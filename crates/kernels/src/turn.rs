@@ -7,44 +7,55 @@ use crate::view::Run;
 /// Lines, and elements of a line, that are turned in registers at a time.
 const SQUARE: usize = 8;
 
-/// Calls `square(line, step)` for squares that cover `width` lines of `steps` elements, of which neighbours may overlap.
-/// Whether there are any and all were turned.
-fn squares(width: usize, steps: usize, mut square: impl FnMut(usize, usize) -> bool) -> bool {
-    let (Some(last_line), Some(last_step)) = (width.checked_sub(SQUARE), steps.checked_sub(SQUARE)) else {
-        return false;
-    };
-    for l in (0..width).step_by(SQUARE) {
-        for step in (0..steps).step_by(SQUARE) {
-            if !square(l.min(last_line), step.min(last_step)) {
-                return false;
-            }
-        }
-    }
-    true
+/// Lines of elements in a slice, evenly spaced.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lines {
+    /// The first element of the first line.
+    pub(crate) start: usize,
+    /// From a line to the next.
+    pub(crate) next: isize,
+    /// From an element of a line to the next.
+    pub(crate) by: isize,
 }
 
-/// Writes the elements of `width` lines, `by` apart from `first(line)` on, to columns.
+impl Lines {
+    fn first(self, line: usize) -> usize {
+        self.start.wrapping_add_signed(self.next.wrapping_mul(line as isize))
+    }
+
+    /// Whether `width` lines of `steps` adjacent elements are inside a slice of `len` elements, and are squares that fill
+    /// registers.
+    fn are_squares<T>(self, [width, steps]: [usize; 2], len: usize) -> bool {
+        let inside = |line: usize| self.first(line).checked_add(steps).is_some_and(|end| end <= len);
+        let fill = matches!(size_of::<T>(), 4 | 8) && width >= SQUARE && steps >= SQUARE;
+        fill && self.by == 1 && crate::simd::fused() && inside(0) && inside(width - 1) && {
+            // Between the first and the last line there is no wrap.
+            self.next.unsigned_abs().checked_mul(width - 1).is_some_and(|far| far < len)
+        }
+    }
+}
+
+/// Writes the elements of `width` lines to columns.
 ///
 /// # Panics
 /// If an element is outside `x`, or the lines are more than the columns.
-pub(crate) fn to_columns<T: Copy, const W: usize>(
-    to: &mut [[T; W]],
-    width: usize,
-    x: &[T],
-    first: impl Fn(usize) -> usize,
-    by: isize,
-) {
+pub(crate) fn to_columns<T: Copy, const W: usize>(to: &mut [[T; W]], width: usize, x: &[T], lines: Lines) {
     let steps = to.len();
-    let turned = by == 1
-        && squares(width, steps, |l, step| {
-            let lines = std::array::from_fn(|r| x[first(l + r) + step..].first_chunk::<SQUARE>().expect("a line"));
-            block(to.as_flattened_mut(), step * W + l, W as isize, &lines)
-        });
-    if turned {
-        return;
+    #[cfg(target_arch = "x86_64")]
+    if width <= W && lines.are_squares::<T>([width, steps], x.len()) {
+        let (from, next) = (x[lines.start..].as_ptr(), lines.next);
+        let to = to.as_mut_ptr();
+        // SAFETY: this machine has the instructions, and `are_squares` checked that all lines are inside `x`; `to` has
+        // `steps` rows of `W` elements.
+        return unsafe {
+            match size_of::<T>() {
+                4 => x86::squares_of_words(from.cast(), [next, 1], to.cast(), [1, W as isize], [width, steps]),
+                _ => x86::squares_of_doubles(from.cast(), [next, 1], to.cast(), [1, W as isize], [width, steps]),
+            }
+        };
     }
     for l in 0..width {
-        match Run::new(x, first(l), steps, by) {
+        match Run::new(x, lines.first(l), steps, lines.by) {
             Run::Dense(x) => to.iter_mut().zip(x).for_each(|(to, &x)| to[l] = x),
             Run::Splat(x) => to.iter_mut().for_each(|to| to[l] = x),
             Run::Strided(x, start, by) => {
@@ -56,35 +67,32 @@ pub(crate) fn to_columns<T: Copy, const W: usize>(
     }
 }
 
-/// Writes `width` columns to the elements of lines, which begin at `first(line)`: `next` is the distance of two lines, and
-/// `by` that of two elements.
+/// Writes `width` columns to the elements of lines.
 ///
 /// # Panics
 /// As [`to_columns`].
-pub(crate) fn from_columns<T: Copy, const W: usize>(
-    to: &mut [T],
-    first: impl Fn(usize) -> usize,
-    [next, by]: [isize; 2],
-    from: &[[T; W]],
-    width: usize,
-) {
-    let turned = by == 1
-        && squares(width, from.len(), |l, step| {
-            let rows = std::array::from_fn(|r| from[step + r][l..].first_chunk::<SQUARE>().expect("lines"));
-            block(to, first(l) + step, next, &rows)
-        });
-    if turned {
-        return;
+pub(crate) fn from_columns<T: Copy, const W: usize>(to: &mut [T], lines: Lines, from: &[[T; W]], width: usize) {
+    let steps = from.len();
+    #[cfg(target_arch = "x86_64")]
+    if width <= W && lines.are_squares::<T>([width, steps], to.len()) {
+        let (to, next, from) = (to[lines.start..].as_mut_ptr(), lines.next, from.as_ptr());
+        // SAFETY: as in `to_columns`, with `to` and `from` exchanged.
+        return unsafe {
+            match size_of::<T>() {
+                4 => x86::squares_of_words(from.cast(), [1, W as isize], to.cast(), [next, 1], [width, steps]),
+                _ => x86::squares_of_doubles(from.cast(), [1, W as isize], to.cast(), [next, 1], [width, steps]),
+            }
+        };
     }
     for l in 0..width {
-        let start = first(l);
-        if by == 1 {
+        let start = lines.first(l);
+        if lines.by == 1 {
             let to = &mut to[start..start + from.len()];
             to.iter_mut().zip(from).for_each(|(to, from)| *to = from[l]);
             continue;
         }
         for (i, from) in (0..).zip(from) {
-            to[start.wrapping_add_signed(by.wrapping_mul(i))] = from[l];
+            to[start.wrapping_add_signed(lines.by.wrapping_mul(i))] = from[l];
         }
     }
 }
@@ -179,6 +187,48 @@ mod x86 {
             }
         }
     }
+
+    macro_rules! squares {
+        ($name:ident, $t:ty, $square:ident) => {
+            /// Moves `width` lines of `steps` elements by squares, of which neighbours may overlap: element `i` of line `l` from
+            /// `from + l · a[0] + i · a[1]` to `to + l · b[0] + i · b[1]`. In each one of both distances is 1, and not the same
+            /// one.
+            ///
+            /// # Safety
+            /// Every element is valid, for reading and for writing; there are at least [`SQUARE`] lines and elements of a line.
+            #[target_feature(enable = "avx2")]
+            pub(super) unsafe fn $name(
+                from: *const $t,
+                a: [isize; 2],
+                to: *mut $t,
+                b: [isize; 2],
+                [width, steps]: [usize; 2],
+            ) {
+                const N: usize = super::SQUARE;
+                let (last_line, last_step) = (width - N, steps - N);
+                for l in (0..width).step_by(N) {
+                    let l = l.min(last_line) as isize;
+                    for i in (0..steps).step_by(N) {
+                        let i = i.min(last_step) as isize;
+                        let from = from.wrapping_offset(l * a[0] + i * a[1]);
+                        let to = to.wrapping_offset(l * b[0] + i * b[1]);
+                        // What is read as a line is that along which elements are adjacent.
+                        let (next, other) = if a[1] == 1 { (a[0], b[1]) } else { (a[1], b[0]) };
+                        let mut lines = ([from; N], [to; N]);
+                        for k in 0..N {
+                            lines.0[k] = from.wrapping_offset(k as isize * next);
+                            lines.1[k] = to.wrapping_offset(k as isize * other);
+                        }
+                        // SAFETY: the caller's promise: the square is inside.
+                        unsafe { $square(&lines.0, &lines.1) };
+                    }
+                }
+            }
+        };
+    }
+
+    squares!(squares_of_words, u32, words);
+    squares!(squares_of_doubles, u64, doubles);
 
     /// Blocks of elements of 8 bytes.
     ///

@@ -175,7 +175,7 @@ pub fn take(layout: Layout, bytes: Bytes) -> Option<NonNull<u8>> {
     }
     let data = fresh(layout, bytes).or_else(|| (release() > 0).then(|| fresh(layout, bytes)).flatten())?;
     if layout.size() >= LARGE {
-        ask_for_huge_pages(data, layout.size());
+        prepare_pages(data, layout.size());
     }
     Some(data)
 }
@@ -229,16 +229,27 @@ pub fn stats() -> Stats {
 #[cfg(target_os = "linux")]
 const HUGE: usize = 2 << 20;
 
-/// Tells the system that the pages inside a fresh buffer should be huge. It need not listen.
-fn ask_for_huge_pages(data: NonNull<u8>, size: usize) {
+/// Tells the system that the pages inside a fresh buffer should be huge, and has it map those at the ends, which cannot be:
+/// one call costs a third of a fault for each page. It need not listen. A buffer begins anywhere, because it is freed as a
+/// vector of its elements, so there are up to 4 MiB at the ends.
+fn prepare_pages(data: NonNull<u8>, size: usize) {
     #[cfg(target_os = "linux")]
     {
-        let skip = data.as_ptr().align_offset(HUGE);
-        let length = size.saturating_sub(skip) / HUGE * HUGE;
-        if length > 0 {
-            // SAFETY: these pages lie inside the buffer; the advice changes how they are backed, not what they hold.
-            unsafe { libc::madvise(data.as_ptr().wrapping_add(skip).cast(), length, libc::MADV_HUGEPAGE) };
-        }
+        const PAGE: usize = 4096;
+        let advise = |from: usize, to: usize, advice| {
+            if from < to {
+                // SAFETY: these pages lie inside the buffer; the advice changes how they are backed, not what they hold.
+                unsafe { libc::madvise(data.as_ptr().wrapping_add(from).cast(), to - from, advice) };
+            }
+        };
+        let offset = |align| data.as_ptr().align_offset(align);
+        let (first, last) = (offset(PAGE), (data.as_ptr() as usize + size) / PAGE * PAGE);
+        let last = last.saturating_sub(data.as_ptr() as usize);
+        let inner = offset(HUGE).min(last);
+        let outer = inner + (last - inner) / HUGE * HUGE;
+        advise(inner, outer, libc::MADV_HUGEPAGE);
+        advise(first, inner, libc::MADV_POPULATE_WRITE);
+        advise(outer, last, libc::MADV_POPULATE_WRITE);
     }
     #[cfg(not(target_os = "linux"))]
     let _ = (data, size);
