@@ -441,8 +441,8 @@ impl Lowering {
             Comparison::Le | Comparison::Ge => C::Le,
         };
         let kernel = match a.1 {
-            DType::C64 => kernels::equal::<C64>(c == C::Eq),
-            DType::C128 => kernels::equal::<C128>(c == C::Eq),
+            DType::C64 => kernels::complex_equal::<C64>(c == C::Eq),
+            DType::C128 => kernels::complex_equal::<C128>(c == C::Eq),
             DType::F32 => <f32 as Float>::compare(c),
             DType::F64 => <f64 as Float>::compare(c),
             dtype => for_whole!(dtype, T => kernels::compare::<T>(c)),

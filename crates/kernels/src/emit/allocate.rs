@@ -124,6 +124,12 @@ impl<'a> Registers<'a> {
         self.next_use(self.value(id)) == NONE
     }
 
+    /// Whether a value has been computed.
+    pub(super) fn is_defined(&self, id: Id) -> bool {
+        let v = self.value(id);
+        self.register[v] != u8::MAX || self.slot[v] != NONE
+    }
+
     pub(super) fn in_register(&self, id: Id) -> bool {
         self.register[self.value(id)] != u8::MAX
     }

@@ -240,6 +240,11 @@ impl Assembler {
         self.general(0x8d, to, Operand::Memory(Memory { base: Base::At(base), disp, broadcast: false }));
     }
 
+    /// `to = base + (rax << scale)`
+    pub(super) fn address_of(&mut self, to: Gpr, base: Gpr, scale: u8) {
+        self.general(0x8d, to, Operand::Memory(Memory { base: Base::Element(base, scale), disp: 0, broadcast: false }));
+    }
+
     /// `to = from`
     pub(super) fn copy(&mut self, to: Gpr, from: Gpr) {
         self.general(0x8b, to, Operand::Register(from));

@@ -1,13 +1,14 @@
 //! What instructions that are no functions of floats write down.
 
-use super::Record;
 use super::program::{Id, Program, Two, Way, Whole, predicate};
 use super::record::with;
+use super::{Record, complex};
+use num_complex::{Complex32, Complex64};
 
 macro_rules! instructions {
     ($($(#[$doc:meta])* $name:ident($p:ident, $x:ident) $body:block)*) => {$(
         $(#[$doc])*
-        pub(crate) fn $name($x: [Id; 3]) -> Id {
+        pub(crate) fn $name($x: [Id; 3], _: usize) -> Id {
             with(|$p: &mut Program| $body)
         }
     )*};
@@ -88,15 +89,15 @@ instructions! {
 }
 
 /// An integer of `TO` bytes, which wraps; `SIGNED` says whether it was one with a sign.
-fn resize<const TO: usize, const SIGNED: bool>(x: [Id; 3]) -> Id {
+fn resize<const TO: usize, const SIGNED: bool>(x: [Id; 3], _: usize) -> Id {
     with(|p| p.resize(x[0], TO, SIGNED))
 }
 
-fn float_of_whole<const TO: usize, const SIGNED: bool>(x: [Id; 3]) -> Id {
+fn float_of_whole<const TO: usize, const SIGNED: bool>(x: [Id; 3], _: usize) -> Id {
     with(|p| p.float_of_whole(x[0], TO, SIGNED))
 }
 
-fn whole_of_float<const TO: usize, const SIGNED: bool>(x: [Id; 3]) -> Id {
+fn whole_of_float<const TO: usize, const SIGNED: bool>(x: [Id; 3], _: usize) -> Id {
     with(|p| p.whole_of_float(x[0], TO, SIGNED))
 }
 
@@ -109,8 +110,8 @@ pub enum Class {
     Whole(usize, bool),
     /// A float of so many bytes.
     Float(usize),
-    /// A pair of floats.
-    Complex,
+    /// A pair of floats, of so many bytes together.
+    Complex(usize),
 }
 
 /// What a conversion writes down, if it can.
@@ -132,6 +133,13 @@ pub(crate) fn cast(from: Class, to: Class) -> Option<Record> {
         (Whole(_, signed), Float(to)) => sized!(float_of_whole, to, signed; 4 8),
         (Float(_), Whole(to, signed)) => sized!(whole_of_float, to, signed; 1 2 4 8),
         (Float(a), Float(b)) if a != b => float_resize,
+        (Complex(8), Truth) => complex::nonzero::<Complex32>,
+        (Complex(_), Truth) => complex::nonzero::<Complex64>,
+        (Complex(8), Float(4)) => complex::real::<Complex32>,
+        (Complex(16), Float(8)) => complex::real::<Complex64>,
+        (Float(4), Complex(8)) | (Float(8), Complex(16)) => complex::from_real,
+        (Complex(8), Complex(16)) => complex::resize::<Complex32>,
+        (Complex(16), Complex(8)) => complex::resize::<Complex64>,
         _ => return None,
     })
 }

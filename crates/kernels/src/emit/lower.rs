@@ -11,10 +11,12 @@ use super::allocate::{Frame, Registers, pressure};
 use super::encode::*;
 use super::program::{Id, Kind, Op, Program};
 use block::Block;
+use smallvec::SmallVec;
 
 mod block;
 pub(super) mod looped;
 mod narrow;
+mod pairs;
 
 /// The vectors that code is for. A value takes the part of a register that its lanes need.
 #[derive(Clone, Copy)]
@@ -166,17 +168,33 @@ impl Plan<'_> {
     }
 }
 
+/// The values that an item reads.
+fn read(program: &Program, item: Item) -> SmallVec<[Id; 3]> {
+    match item {
+        Item::Op(id) => match program.op(id) {
+            Op::Part(..) => SmallVec::new(),
+            op => op.operands(),
+        },
+        Item::Store(_, id) => program.stored(id),
+        Item::Rare(id) | Item::Keep(_, id) => smallvec::smallvec![id],
+    }
+}
+
 /// The order in which operations are written: inputs where they are first read, outputs when all inputs have been.
 fn items(program: &Program, homed: impl Fn(Id) -> bool) -> Vec<Item> {
-    let (needed, n) = (program.needed(), program.ops.len());
-    let (mut items, mut placed) = (Vec::with_capacity(needed.len() + 4), vec![false; n]);
+    // What is no lane has no instructions: its parts have.
+    let needed: Vec<Id> = program.needed().into_iter().filter(|&id| program.size(id) <= 8).collect();
+    let (mut items, mut placed) = (Vec::with_capacity(needed.len() + 4), vec![false; program.ops.len()]);
     let mut rare = program.rare.clone();
     let place = |items: &mut Vec<Item>, id: Id, placed: &mut Vec<bool>| {
-        if !std::mem::replace(&mut placed[id as usize], true) && !homed(id) {
-            items.push(Item::Op(id));
+        let other = program.other_part(id).filter(|id| needed.binary_search(id).is_ok());
+        for id in std::iter::once(id).chain(other) {
+            if !std::mem::replace(&mut placed[id as usize], true) && !homed(id) {
+                items.push(Item::Op(id));
+            }
         }
     };
-    let is_input = |id: Id| matches!(program.ops[id as usize], Op::Input(_));
+    let is_input = |id: Id| matches!(program.ops[id as usize], Op::Input(_) | Op::Part(..));
     let mut stores = 0;
     for &id in needed.iter().filter(|&&id| !is_input(id)) {
         for x in program.ops[id as usize].operands() {
@@ -202,25 +220,25 @@ fn items(program: &Program, homed: impl Fn(Id) -> bool) -> Vec<Item> {
     }
     // Each output after its value, and after `stores`.
     let late = items.split_off(stores);
-    let waits = |id: Id, late: &[Item]| late.iter().any(|i| matches!(i, Item::Op(x) if *x == id));
-    for (k, &id) in program.outputs.iter().enumerate() {
-        if !waits(id, &late) {
-            items.push(Item::Store(k as u32, id));
+    let end = |id: &Id| late.iter().position(|i| matches!(i, Item::Op(x) if x == id)).map_or(0, |at| at + 1);
+    let mut outputs: Vec<(usize, Item)> = (program.outputs.iter().enumerate())
+        .map(|(k, &id)| (program.stored(id).iter().map(end).max().unwrap_or(0), Item::Store(k as u32, id)))
+        .collect();
+    outputs.sort_by_key(|o| o.0);
+    let mut outputs = outputs.into_iter().peekable();
+    for (at, &item) in late.iter().enumerate() {
+        while let Some((_, output)) = outputs.next_if(|o| o.0 <= at) {
+            items.push(output);
         }
-    }
-    for item in late {
         items.push(item);
-        if let Item::Op(x) = item {
-            let of = program.outputs.iter().enumerate().filter(|o| *o.1 == x);
-            items.extend(of.map(|(k, &id)| Item::Store(k as u32, id)));
-        }
     }
+    items.extend(outputs.map(|o| o.1));
     items
 }
 
 /// Machine code, and how many elements its vectors have; `None` if there is no way to write it.
 pub(super) fn compile(program: &Program, how: How) -> Option<(Vec<u8>, usize)> {
-    let wide = program.wide;
+    let (wide, masked) = (program.wide, program.takes_any());
     let widest = program.widest().filter(|_| program.ops.len() <= MOST_OPS)?;
     let target = Target { wide, widest };
     let mut asm = Assembler::new();
@@ -240,11 +258,10 @@ pub(super) fn compile(program: &Program, how: How) -> Option<(Vec<u8>, usize)> {
     asm.clear(RAX);
     let row = asm.code.len();
     plan.load_addresses(&mut asm);
-    for (k, home) in splats {
-        let kind = program.inputs[k as usize];
-        asm.load(RCX, RDI, 8 * k as i32);
-        target.load(&mut asm, kind, 0, Memory { base: Base::At(RCX), disp: 0, broadcast: true });
-        target.store(&mut asm, kind, home, 0);
+    for Framed { input, disp, id, home } in splats {
+        asm.load(RCX, RDI, 8 * input as i32);
+        target.load(&mut asm, program.kind(id), 0, Memory { base: Base::At(RCX), disp, broadcast: true });
+        target.store(&mut asm, program.kind(id), home, 0);
     }
     if wide {
         asm.ones(RCX);
@@ -268,10 +285,10 @@ pub(super) fn compile(program: &Program, how: How) -> Option<(Vec<u8>, usize)> {
     };
     several(&mut asm, &mut frame, copies);
     // A mask is made of the number of elements that are left, modulo 64.
-    if copies > 1 && (!wide || copies * lanes > 64) {
+    if copies > 1 && (!masked || copies * lanes > 64) {
         several(&mut asm, &mut frame, 1);
     }
-    if wide {
+    if masked {
         asm.copy(RCX, RSI);
         asm.subtract(RCX, RAX);
         let none = asm.jump(If::Zero);
@@ -314,8 +331,16 @@ fn is_in(set: u64, k: usize) -> bool {
     k < 64 && set >> k & 1 == 1
 }
 
-/// Where constants lie, and inputs that have a place in the frame: of these also which they are.
-type Homes = (Vec<Option<Memory>>, Vec<(u32, Memory)>);
+/// An input that has a place in the frame, or a part of one that begins so many bytes behind it.
+struct Framed {
+    input: u32,
+    disp: i32,
+    id: Id,
+    home: Memory,
+}
+
+/// Where constants lie, and inputs that have a place in the frame.
+type Homes = (Vec<Option<Memory>>, Vec<Framed>);
 
 fn homes(
     program: &Program,
@@ -345,16 +370,22 @@ fn homes(
                 let disp = asm.constant(&bytes.repeat(parts));
                 home[id] = Some(Memory { base: Base::Pool, disp, broadcast: false });
             }
-            Op::Input(k) if framed(k as usize, needed[id]) => {
-                let disp = (frame.take() as usize * target.bytes()) as i32;
-                let at = Memory { base: Base::At(RSP), disp, broadcast: false };
-                home[id] = Some(at);
-                inputs.push((k, at));
-            }
+            Op::Input(k) if program.kinds[id].size() <= 8 => inputs.push((k, 0, id)),
+            Op::Part(second, z) => match program.op(z) {
+                Op::Input(k) => inputs.push((k, 8 * i32::from(second), id)),
+                _ => {}
+            },
             _ => {}
         }
     }
-    (home, inputs)
+    let mut all = Vec::new();
+    for (input, disp, id) in inputs.into_iter().filter(|x| framed(x.0 as usize, needed[x.2])) {
+        let slot = (frame.take() as usize * target.bytes()) as i32;
+        let at = Memory { base: Base::At(RSP), disp: slot, broadcast: false };
+        home[id] = Some(at);
+        all.push(Framed { input, disp, id: id as Id, home: at });
+    }
+    (home, all)
 }
 
 impl<'a> Plan<'a> {
@@ -366,10 +397,7 @@ impl<'a> Plan<'a> {
         asm: &mut Assembler,
     ) -> Plan<'a> {
         let (mut reads, mut first) = (Vec::new(), vec![0u32; program.ops.len() + 1]);
-        let read = |item: &Item| match *item {
-            Item::Op(id) => program.ops[id as usize].operands(),
-            Item::Store(_, id) | Item::Rare(id) | Item::Keep(_, id) => smallvec::smallvec![id],
-        };
+        let read = |item: &Item| read(program, *item);
         items.iter().flat_map(read).for_each(|id| first[id as usize + 1] += 1);
         (0..program.ops.len()).for_each(|i| first[i + 1] += first[i]);
         reads.resize(first[program.ops.len()] as usize, 0);

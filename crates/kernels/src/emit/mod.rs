@@ -8,12 +8,17 @@
 //! A step is the elements of one vector of the body's widest lanes; narrower values take a part of a register. Integers have
 //! every width and both signs. Truth values are mask registers in AVX-512, and lanes as wide as what was compared in AVX2.
 //!
-//! Bodies with operations that are calls (special functions), powers of integers and complex numbers are interpreted. A
-//! vector in which some lane needs the scalar function of sin, cos, tan or rem, or the division of integers of 64
-//! bits, goes there, too, with its neighbours.
+//! A complex number is two values ([`complex`]). One of 16 bytes is read and written as two vectors that are put in order;
+//! programs with such elements take whole vectors only.
+//!
+//! Bodies with operations that are calls (special functions, inverses of complex functions) and powers of integers are
+//! interpreted. A vector in which some lane needs a scalar function (sin, cos, tan and rem of large numbers, complex
+//! functions at poles, infinities and the like), or the division of integers of 64 bits, goes there, too, with its
+//! neighbours.
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod allocate;
+pub(crate) mod complex;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod encode;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
@@ -60,7 +65,7 @@ impl Emitted {
     /// Compiles a program. `None` if there is no way, or no memory that may be executed.
     pub(crate) fn compile(program: &Program, how: How) -> Option<Emitted> {
         let (bytes, lanes) = lower::compile(program, how)?;
-        Some(Emitted { code: memory::Code::new(&bytes)?, lanes, masked: program.wide })
+        Some(Emitted { code: memory::Code::new(&bytes)?, lanes, masked: program.takes_any() })
     }
 
     /// Runs over rows of `n` elements, and says over how many of the last one: fewer when the next vector has a rare lane, or

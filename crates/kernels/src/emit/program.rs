@@ -18,7 +18,7 @@ pub(crate) type Id = u32;
 /// The kind of a value, for one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
-    /// Bits of 1, 2, 4 or 8 bytes.
+    /// Bits of 1, 2, 4 or 8 bytes; 16 are a complex number in memory or a pair of lanes.
     Lane(u8),
     /// A truth value: a bit of a mask register (0), or all bits of a lane of so many bytes.
     Truth(u8),
@@ -27,7 +27,7 @@ pub(crate) enum Kind {
 impl Kind {
     /// The kind of elements of a size in memory. Truth values are bytes there.
     pub(crate) fn of_size(size: usize) -> Option<Kind> {
-        matches!(size, 1 | 2 | 4 | 8).then_some(Kind::Lane(size as u8))
+        matches!(size, 1 | 2 | 4 | 8 | 16).then_some(Kind::Lane(size as u8))
     }
 
     /// Bytes of a lane; 0 for a bit of a mask register.
@@ -166,6 +166,10 @@ pub(crate) mod predicate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Op {
     Input(u32),
+    /// The real part of an input of 16 bytes, or its imaginary part.
+    Part(bool, Id),
+    /// A complex number of 16 bytes by its parts. No instruction makes one.
+    Pair(Id, Id),
     /// Bits, and how many bytes they are.
     Constant(u64, u8),
     /// 16 bytes again and again, in lanes of so many.
@@ -211,9 +215,9 @@ impl Op {
     pub(super) fn operands(&self) -> SmallVec<[Id; 3]> {
         match *self {
             Op::Input(_) | Op::Constant(..) | Op::Pattern(..) => smallvec![],
-            Op::One(_, a) | Op::Not(a) | Op::IsTrue(a) | Op::Convert(_, a) => smallvec![a],
+            Op::One(_, a) | Op::Not(a) | Op::IsTrue(a) | Op::Convert(_, a) | Op::Part(_, a) => smallvec![a],
             Op::Two(_, a, b) | Op::Compare(_, a, b) | Op::Order(_, _, a, b) => smallvec![a, b],
-            Op::Both(a, b) | Op::Either(a, b) | Op::Unlike(a, b) | Op::Where(a, b) => smallvec![a, b],
+            Op::Both(a, b) | Op::Either(a, b) | Op::Unlike(a, b) | Op::Where(a, b) | Op::Pair(a, b) => smallvec![a, b],
             Op::Fma(_, a, b, c) | Op::Select(a, b, c) => smallvec![a, b, c],
         }
     }
@@ -232,6 +236,8 @@ pub(crate) struct Program {
     /// The size of the body's widest element: no vector has more elements than of these.
     least: usize,
     known: FxHashMap<(Op, Kind), Id>,
+    /// The parts that complex numbers of 8 bytes were made of.
+    pub(super) parts: FxHashMap<Id, [Id; 2]>,
     /// Something cannot be said here.
     failed: bool,
     /// For AVX-512.
@@ -388,6 +394,8 @@ impl Program {
             (Two::Sub, Some(b)) => (Two::Add, b),
             _ => (f, b),
         };
+        // Equal sums and products are one, whatever comes first.
+        let (a, b) = if matches!(f, Two::Add | Two::Mul) { (a.min(b), a.max(b)) } else { (a, b) };
         self.push(Op::Two(f, a, b), kind)
     }
 
@@ -451,6 +459,10 @@ impl Program {
         }
         let (a, b) = if p || q { (self.byte(a), self.byte(b)) } else { (a, b) };
         let Some(kind) = self.lanes(&[a, b]) else { return self.fail() };
+        if let Some([p, q]) = self.both_parts(a, b) {
+            let [re, im] = [0, 1].map(|k| self.select(m, p[k], q[k]));
+            return self.pair([re, im]);
+        }
         let m = self.resized(m, kind.size());
         match self.op(m) {
             Op::Compare(predicate::LT, p, q) if (p, q) == (a, b) => self.push(Op::Two(Two::Min, p, q), kind),
@@ -462,7 +474,14 @@ impl Program {
     /// Sets the results, of elements of these sizes.
     pub(super) fn finish(&mut self, outputs: &[(Id, usize)]) {
         for &(id, size) in outputs {
-            let id = if size == 1 { self.byte(id) } else { id };
+            let id = match size {
+                1 => self.byte(id),
+                16 => {
+                    let z = self.parts_of(id, size);
+                    self.pair(z)
+                }
+                _ => id,
+            };
             self.failed |= self.kind(id) != Kind::Lane(size as u8);
             self.outputs.push(id);
         }
@@ -471,13 +490,34 @@ impl Program {
     /// The size of the widest lanes, if nothing failed.
     pub(super) fn widest(&self) -> Option<usize> {
         let own = self.needed().into_iter().map(|id| self.size(id)).max().unwrap_or(1);
-        (!self.failed && self.least <= 8).then_some(own.max(self.least))
+        (!self.failed).then_some(own.max(self.least).min(8))
+    }
+
+    /// Whether code takes any number of elements; else whole vectors only.
+    pub(super) fn takes_any(&self) -> bool {
+        self.wide && self.least <= 8
+    }
+
+    /// The other part of the same input, for a part.
+    pub(super) fn other_part(&self, id: Id) -> Option<Id> {
+        match self.op(id) {
+            Op::Part(half, z) => self.known.get(&(Op::Part(!half, z), self.kind(id))).copied(),
+            _ => None,
+        }
+    }
+
+    /// The values that are written for an output.
+    pub(super) fn stored(&self, id: Id) -> SmallVec<[Id; 3]> {
+        match self.op(id) {
+            Op::Pair(re, im) => smallvec![re, im],
+            _ => smallvec![id],
+        }
     }
 
     /// The size of all lanes, if they have one and nothing failed.
     pub(super) fn uniform(&self) -> Option<usize> {
         let mut sizes = self.kinds.iter().map(|k| k.size()).filter(|&s| s > 0);
-        let first = sizes.next().filter(|&s| !self.failed && s >= 4)?;
+        let first = sizes.next().filter(|&s| !self.failed && matches!(s, 4 | 8))?;
         sizes.all(|s| s == first).then_some(first)
     }
 

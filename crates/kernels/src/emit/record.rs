@@ -9,8 +9,8 @@ use crate::vector::{Float, V};
 use std::cell::RefCell;
 use std::marker::PhantomData;
 
-/// Writes down what an instruction does with its operands.
-pub(crate) type Record = fn(x: [Id; 3]) -> Id;
+/// Writes down what an instruction does with its operands, and with what its kernel was made with.
+pub(crate) type Record = fn(x: [Id; 3], data: usize) -> Id;
 
 thread_local! {
     static RECORDING: RefCell<Program> = RefCell::default();
@@ -93,6 +93,10 @@ impl Recording {
                 all[..size].copy_from_slice(bytes);
                 with(|p| p.constant(u64::from_le_bytes(all), size))
             }
+            16 => {
+                let [re, im] = [&bytes[..8], &bytes[8..]].map(|part| self.constant(part));
+                with(|p| p.pair([re, im]))
+            }
             _ => with(Program::fail),
         }
     }
@@ -168,6 +172,9 @@ impl<E: Float> V for Recorded<E> {
     }
     fn any(_: Truths) -> bool {
         unreachable!("a function on vectors does not branch")
+    }
+    fn may_hold(_: Truths) -> bool {
+        true
     }
     fn splat(x: E) -> Self {
         Recorded(write::constant(x.bits(), size_of::<E>() == 8), PhantomData)

@@ -65,7 +65,7 @@ pub(super) type Place = u32;
 
 pub(super) struct Step {
     pub(super) kernel: Kernel,
-    data: usize,
+    pub(super) data: usize,
     pub(super) y: Place,
     pub(super) x: [Place; 3],
 }

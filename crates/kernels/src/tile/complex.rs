@@ -3,6 +3,7 @@
 
 use super::Kernel;
 use super::kernels::{Map, Zip, map, zip};
+use crate::emit::complex;
 use crate::vector::complex::Part;
 use num_complex::Complex;
 use std::ops::{Neg, Sub};
@@ -120,21 +121,25 @@ pub enum Binary {
 /// The kernel of a function of one complex number.
 pub fn unary<T: Real>(f: Unary) -> Kernel {
     match f {
-        Unary::Neg => map::<Complex<T>, Complex<T>, Negative>(),
-        Unary::Conj => map::<Complex<T>, Complex<T>, Conjugate>(),
-        Unary::Real => map::<Complex<T>, T, RealPart>(),
-        Unary::Imag => map::<Complex<T>, T, ImaginaryPart>(),
-        Unary::OneMinusSquare => map::<Complex<T>, Complex<T>, OneMinusSquare>(),
-        Unary::IsFinite => map::<Complex<T>, bool, IsFinite>(),
-        Unary::IsNan => map::<Complex<T>, bool, IsNan>(),
+        Unary::Neg => map::<Complex<T>, Complex<T>, Negative>().recorded(complex::negative::<Complex<T>>),
+        Unary::Conj => map::<Complex<T>, Complex<T>, Conjugate>().recorded(complex::conjugate::<Complex<T>>),
+        Unary::Real => map::<Complex<T>, T, RealPart>().recorded(complex::real::<Complex<T>>),
+        Unary::Imag => map::<Complex<T>, T, ImaginaryPart>().recorded(complex::imaginary::<Complex<T>>),
+        Unary::OneMinusSquare => {
+            map::<Complex<T>, Complex<T>, OneMinusSquare>().recorded(complex::one_minus_square::<Complex<T>>)
+        }
+        Unary::IsFinite => map::<Complex<T>, bool, IsFinite>().recorded(complex::is_finite::<Complex<T>>),
+        Unary::IsNan => map::<Complex<T>, bool, IsNan>().recorded(complex::is_nan::<Complex<T>>),
     }
 }
 
 /// The kernel of a function of two complex numbers.
 pub fn binary<T: Real>(f: Binary) -> Kernel {
     match f {
-        Binary::Sub => zip::<Complex<T>, Complex<T>, Difference>(),
-        Binary::Mul => zip::<Complex<T>, Complex<T>, Product>(),
-        Binary::MulStrongZero => zip::<Complex<T>, Complex<T>, StrongProduct>(),
+        Binary::Sub => zip::<Complex<T>, Complex<T>, Difference>().recorded(complex::difference::<Complex<T>>),
+        Binary::Mul => zip::<Complex<T>, Complex<T>, Product>().recorded(complex::product::<Complex<T>>),
+        Binary::MulStrongZero => {
+            zip::<Complex<T>, Complex<T>, StrongProduct>().recorded(complex::strong_product::<Complex<T>>)
+        }
     }
 }

@@ -48,7 +48,8 @@ elements! {
     Class::Whole(8, false) => u64;
     Class::Float(4) => f32;
     Class::Float(8) => f64;
-    Class::Complex => Complex<f32> Complex<f64>;
+    Class::Complex(8) => Complex<f32>;
+    Class::Complex(16) => Complex<f64>;
 }
 
 /// A type whose elements convert to elements of another.

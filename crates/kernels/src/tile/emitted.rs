@@ -154,8 +154,9 @@ impl Body {
         let lens = strided().map(|nest| fits(nest.inner())).collect::<Option<SmallVec<[usize; 4]>>>()?;
         // Each is a product of the last extents: the least divides the others.
         let len = lens.into_iter().min().filter(|&len| len > 0)?;
-        let lanes = if level == Level::Avx512 { 64 } else { 32 } / self.widest;
-        let full = if level == Level::Avx512 { len >= lanes } else { len.is_multiple_of(lanes) };
+        let lanes = if level == Level::Avx512 { 64 } else { 32 } / self.widest.min(8);
+        let masked = level == Level::Avx512 && self.widest <= 8;
+        let full = if masked { len >= lanes } else { len.is_multiple_of(lanes) };
         let even = strided().map(|nest| nest.rows(len).0).min()?;
         match full {
             true => Some(Rows { len, even }),
@@ -185,7 +186,7 @@ impl Body {
         for s in &self.steps {
             let record = s.kernel.record?;
             let x = s.x.map(|x| at[x as usize]);
-            let y = record(x);
+            let y = record(x, s.data);
             at[s.y as usize] = if gradual { recording.gradual(y, &x) } else { y };
         }
         let outputs = &at[at.len() - self.outputs.len()..];
@@ -372,13 +373,14 @@ impl Body {
     /// That of [`Emitted::call`] for these `n`.
     #[cold]
     unsafe fn end(&self, code: &Emitted, splats: u64, table: &[*mut u8], n: usize) -> bool {
-        let mut memory: SmallVec<[Line; 8]> = SmallVec::from_elem(Line([0; 64]), table.len());
+        let room = (code.lanes * self.widest).div_ceil(size_of::<Line>());
+        let mut memory: SmallVec<[Line; 8]> = SmallVec::from_elem(Line([0; 64]), room * table.len());
         let mut copies: SmallVec<[*mut u8; 16]> = SmallVec::new();
         for (k, &at) in table.iter().enumerate() {
-            let copy = memory.as_mut_ptr().wrapping_add(k).cast::<u8>();
+            let copy = memory.as_mut_ptr().wrapping_add(k * room).cast::<u8>();
             if let Some(&(size, _)) = self.inputs.get(k) {
                 let elements = if splats >> k & 1 == 1 { 1 } else { n };
-                // SAFETY: there is an element, and as many as `n`; a line has room for a vector.
+                // SAFETY: there is an element, and as many as `n`; a copy has room for a vector.
                 unsafe {
                     // What no element has is not rare unless the first is.
                     fill(size, copy, at, code.lanes);

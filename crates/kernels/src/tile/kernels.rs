@@ -6,7 +6,7 @@
 
 use super::Kernel;
 use crate::element::{Number, Ordered};
-use crate::emit::{Record, instruction};
+use crate::emit::{Record, complex, instruction};
 use crate::inlined::from_fn;
 use crate::simd::widest;
 use num_complex::Complex;
@@ -122,7 +122,7 @@ pub fn select(size: usize) -> Kernel {
         2 => Kernel::new(run::<u16>).recorded(instruction::select),
         4 => Kernel::new(run::<u32>).recorded(instruction::select),
         8 => Kernel::new(run::<u64>).recorded(instruction::select),
-        _ => Kernel::new(pairs),
+        _ => Kernel::new(pairs).recorded(instruction::select),
     }
 }
 
@@ -132,8 +132,7 @@ pub fn copy(size: usize) -> Kernel {
         // SAFETY: the caller's promise; the two may be one place.
         unsafe { std::ptr::copy(x[0].cast::<T>(), y.cast::<T>(), n) };
     }
-    let kernel = Kernel::new(by_size!(size, run));
-    if size <= 8 { kernel.recorded(instruction::copy) } else { kernel }
+    Kernel::new(by_size!(size, run)).recorded(instruction::copy)
 }
 
 /// `y[i] = x[at[i]]`, for elements of a size.
@@ -433,14 +432,17 @@ pub(super) fn comparison<T: Copy + PartialOrd>(c: Comparison) -> Kernel {
     })
 }
 
-/// The kernel of equality, or of its opposite.
-pub fn equal<T: Copy + PartialEq>(equal: bool) -> Kernel {
-    if equal { zip::<T, bool, Eq>() } else { zip::<T, bool, Ne>() }
+/// The kernel of equality of complex numbers, or of its opposite.
+pub fn complex_equal<T: Copy + PartialEq>(equal: bool) -> Kernel {
+    match equal {
+        true => zip::<T, bool, Eq>().recorded(complex::equal::<T>),
+        false => zip::<T, bool, Ne>().recorded(complex::unequal::<T>),
+    }
 }
 
 /// The kernel of the sum of complex numbers.
 pub fn complex_add<T: Number>() -> Kernel {
-    zip::<T, T, Plus>()
+    zip::<T, T, Plus>().recorded(complex::sum::<T>)
 }
 
 pub(super) struct OfTruth;
@@ -463,5 +465,5 @@ impl<T> Zip<T, Complex<T>> for Pair {
 
 /// The kernel of complex numbers from their parts.
 pub fn complex<T: Copy>() -> Kernel {
-    zip::<T, Complex<T>, Pair>()
+    zip::<T, Complex<T>, Pair>().recorded(complex::pair)
 }

@@ -6,6 +6,7 @@
 //! own, go to the scalar function that the kernel's `data` is: Annex G of C17 is written there.
 
 use super::{Float, V, math};
+use crate::emit::{self, Id, Recorded, complex};
 use crate::inlined::{each, from_fn};
 use crate::simd::Level;
 use crate::tile::{Kernel, Run};
@@ -13,7 +14,7 @@ use num_complex::Complex;
 use std::f64::consts::LN_2;
 
 /// A complex vector.
-type Z<W> = [W; 2];
+pub(crate) type Z<W> = [W; 2];
 
 /// A value, and the lanes in which it is the scalar function's.
 type Result<W> = (Z<W>, <W as V>::M);
@@ -52,7 +53,7 @@ pub enum Binary {
 }
 
 /// A vector of numbers.
-trait Wide: V<E = f64> {}
+pub(crate) trait Wide: V<E = f64> {}
 impl<W: V<E = f64>> Wide for W {}
 
 #[inline(always)]
@@ -83,12 +84,12 @@ fn over_i<W: Wide>([x, y]: Z<W>) -> Z<W> {
 }
 
 #[inline(always)]
-fn product<W: Wide>([a, b]: Z<W>, [x, y]: Z<W>) -> Z<W> {
+pub(crate) fn product<W: Wide>([a, b]: Z<W>, [x, y]: Z<W>) -> Z<W> {
     [a.mul(x).sub(b.mul(y)), a.mul(y).add(b.mul(x))]
 }
 
 #[inline(always)]
-fn is_zero<W: Wide>([x, y]: Z<W>) -> W::M {
+pub(crate) fn is_zero<W: Wide>([x, y]: Z<W>) -> W::M {
     W::both(x.eq(k(0.0)), y.eq(k(0.0)))
 }
 
@@ -102,11 +103,6 @@ fn ordinary<W: Wide>(v: W) -> W::M {
 #[inline(always)]
 fn extreme<W: Wide>([x, y]: Z<W>) -> W::M {
     W::not(W::both(ordinary(x), ordinary(y)))
-}
-
-#[inline(always)]
-fn finite<W: Wide>([x, y]: Z<W>) -> W::M {
-    W::both(x.abs().lt(k(f64::INFINITY)), y.abs().lt(k(f64::INFINITY)))
 }
 
 /// `a²`, and what its rounding lost.
@@ -152,7 +148,7 @@ fn log_modulus<W: Wide>([x, y]: Z<W>) -> W {
     let big = W::select(a.lt(b), b, a);
     let near = W::both(k::<W>(0.4).lt(big), big.lt(k(1.5)));
     let mut y2 = far;
-    if W::any(near) {
+    if W::may_hold(near) {
         let u = squares_plus(x, y, k(-1.0));
         y2 = W::select(W::both(near, u.abs().lt(k(0.6))), math::log1p(u), far);
     }
@@ -172,7 +168,7 @@ fn log1p<W: Wide>(z: Z<W>) -> Result<W> {
     let u = squares_plus(x, y, x.add(x));
     let near = u.abs().lt(k(0.6));
     let mut re = math::log1p(u);
-    if W::any(W::not(near)) {
+    if W::may_hold(W::not(near)) {
         re = W::select(near, re, math::log(one.fma(one, y.mul(y))));
     }
     let value = [re.mul(k(0.5)), math::atan2(y, one)];
@@ -231,7 +227,7 @@ fn tanh<W: Wide>(z: Z<W>) -> Result<W> {
     let d = one.add(b.mul(s).mul(s));
     let mut value = [b.mul(r).mul(s).div(d), t.div(d)];
     let far = k::<W>(22.0).lt(x.abs());
-    if W::any(far) {
+    if W::may_hold(far) {
         let small = math::exp(x.abs().mul(k(-2.0)));
         let im = math::sin(y).mul(math::cos(y)).mul(k(4.0)).mul(small);
         value = pick(far, [one.or(x.sign_of()), im], value);
@@ -254,13 +250,17 @@ fn sqrt<W: Wide>(z: Z<W>) -> Result<W> {
 fn quotient<W: Wide>(a: Z<W>, b: Z<W>) -> Result<W> {
     let (p, q) = (b[0].abs(), b[1].abs());
     let big = W::select(p.lt(q), q, p);
-    let scale = k::<W>(1.0).div(big.and(k(f64::INFINITY)));
+    // The inverse of 2^e by its exponent.
+    let scale = k::<W>(f64::from_bits(2046 << 52)).bits_sub(big.and(k(f64::INFINITY)));
     let [x, y] = scaled(b, scale);
     let n = x.mul(x).add(y.mul(y));
     let top = [a[0].mul(x).add(a[1].mul(y)), a[1].mul(x).sub(a[0].mul(y))];
     let value = scaled([top[0].div(n), top[1].div(n)], scale);
     let usual = W::both(k::<W>(1e-280).lt(big), big.lt(k(1e280)));
-    (value, W::not(W::both(usual, W::both(finite(a), finite(b)))))
+    // What is finite differs from itself by 0. Of the divisor's parts an infinite one is the larger, and `big` is NaN unless
+    // the imaginary one is.
+    let finite = W::both(a[0].sub(a[0]).eq(a[1].sub(a[1])), q.eq(q));
+    (value, W::not(W::both(usual, finite)))
 }
 
 #[inline(always)]
@@ -430,6 +430,8 @@ unsafe fn write<P: Part, const REAL: bool>(y: *mut u8, i: usize, few: usize, z: 
 trait Function<const K: usize> {
     /// Whether its values are real.
     const REAL: bool = false;
+    /// Whether [`Function::scalar`] has any value.
+    const RARE: bool = true;
     fn eval<W: Wide>(data: usize, x: [Z<W>; K]) -> Result<W>;
     /// The value in a lane that [`Function::eval`] leaves.
     ///
@@ -503,6 +505,22 @@ unsafe fn run<W: Wide, P: Part, F: Function<K>, const K: usize, const REAL: bool
     }
 }
 
+/// The values of a function, written down.
+#[inline(never)]
+fn recorded<F: Function<K>, const K: usize>(data: usize, x: [Z<Recorded<f64>>; K]) -> Z<Recorded<f64>> {
+    let (y, rare) = F::eval(data, x);
+    if F::RARE {
+        emit::rare(rare);
+    }
+    y
+}
+
+/// What the function writes down.
+fn record<P: Part, F: Function<K>, const K: usize>(x: [Id; 3], data: usize) -> Id {
+    let y = recorded::<F, K>(data, from_fn(|k| complex::widened::<Complex<P>>(x[k])));
+    if F::REAL { complex::part::<Complex<P>>(y[0]) } else { complex::narrowed::<Complex<P>>(y) }
+}
+
 fn choose<P: Part, F: Function<K>, const K: usize>(level: Level) -> Kernel {
     unsafe fn portable<P: Part, F: Function<K>, const K: usize>(n: usize, y: *mut u8, x: [*const u8; 3], data: usize) {
         // SAFETY: the caller's promise.
@@ -542,7 +560,7 @@ fn choose<P: Part, F: Function<K>, const K: usize>(level: Level) -> Kernel {
         Level::Avx2 => avx2::<P, F, K>,
         _ => portable::<P, F, K>,
     };
-    Kernel::new(run)
+    Kernel::new(run).recorded(record::<P, F, K>)
 }
 
 /// A scalar function.
@@ -608,6 +626,7 @@ pub fn absolute<P: Part>(level: Level) -> Kernel {
 struct Power;
 
 impl Function<1> for Power {
+    const RARE: bool = false;
     /// By squaring, from the lowest bit of the exponent up.
     #[inline(always)]
     fn eval<W: Wide>(data: usize, [z]: [Z<W>; 1]) -> Result<W> {

@@ -128,7 +128,7 @@ unsafe fn run2<W: V, F: Function2>(n: usize, y: *mut u8, x: [*const u8; 3]) {
 }
 
 /// What the function writes down.
-fn record1<E: Float, F: Function1>(x: [Id; 3]) -> Id {
+fn record1<E: Float, F: Function1>(x: [Id; 3], _: usize) -> Id {
     let x = Recorded::<E>::of(x[0]);
     let y = F::eval(x);
     F::rare(x).into_iter().for_each(emit::rare);
@@ -136,7 +136,7 @@ fn record1<E: Float, F: Function1>(x: [Id; 3]) -> Id {
 }
 
 /// What the function writes down.
-fn record2<E: Float, F: Function2>(x: [Id; 3]) -> Id {
+fn record2<E: Float, F: Function2>(x: [Id; 3], _: usize) -> Id {
     let (a, b) = (Recorded::<E>::of(x[0]), Recorded::<E>::of(x[1]));
     let y = F::eval(a, b);
     F::rare(a, b).into_iter().for_each(emit::rare);

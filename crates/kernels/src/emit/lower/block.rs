@@ -1,5 +1,6 @@
 //! [`Block`]: the instructions of a step, one operation after another.
 
+use super::pairs::PAIR;
 use super::*;
 use crate::emit::STREAM;
 use crate::emit::program::{One, Two, Way, Whole, predicate};
@@ -53,18 +54,28 @@ impl Block<'_, '_> {
     }
 
     /// Where the current vector of an operand lies.
-    fn element(&self, asm: &mut Assembler, k: usize, size: usize) -> Memory {
+    pub(super) fn element(&self, asm: &mut Assembler, k: usize, size: usize) -> Memory {
         let plan = self.registers.plan;
         let base = plan.pointers.get(k).copied().unwrap_or_else(|| {
             asm.load(RDX, RDI, 8 * k as i32);
             RDX
         });
         let disp = (self.registers.copy * plan.target.lanes() * size) as i32;
-        let base = Base::Element(base, size.trailing_zeros() as u8);
+        // An index is scaled by 8 at most.
+        let base = match size {
+            PAIR => {
+                asm.address_of(RDX, base, 3);
+                Base::Element(RDX, 3)
+            }
+            _ => Base::Element(base, size.trailing_zeros() as u8),
+        };
         Memory { base, disp, broadcast: false }
     }
 
     fn store(&mut self, asm: &mut Assembler, k: usize, id: Id) {
+        if let Op::Pair(re, im) = self.registers.plan.program.op(id) {
+            return self.store_pair(asm, k, re, im);
+        }
         let (plan, r, size) = (self.registers.plan, self.registers.register(asm, id), self.size(id));
         let fills = plan.target.lanes() * size >= STREAM;
         let streams = is_in(plan.how.streams, k) && fills && !self.masked && !self.single;
@@ -81,7 +92,7 @@ impl Block<'_, '_> {
     }
 
     /// A vector past the caches, so much at a time that it need not begin a line.
-    fn stream(&mut self, asm: &mut Assembler, size: usize, to: Memory, r: u8) {
+    pub(super) fn stream(&mut self, asm: &mut Assembler, size: usize, to: Memory, r: u8) {
         let target = self.target();
         let form = match target.wide {
             true => Form::Evex { width: 0, mask: 0, zero: false, unit: STREAM as i32 },
@@ -115,7 +126,8 @@ impl Block<'_, '_> {
 
     fn op(&mut self, asm: &mut Assembler, id: Id) {
         match self.registers.plan.program.op(id) {
-            Op::Constant(..) | Op::Pattern(..) => {}
+            Op::Constant(..) | Op::Pattern(..) | Op::Pair(..) => {}
+            Op::Part(second, z) => self.part(asm, id, second, z),
             Op::Input(k) => self.input(asm, id, k as usize),
             Op::One(f, a) => self.one(asm, id, f, a),
             Op::Two(f, a, b) => self.two(asm, id, f, a, b),
@@ -160,10 +172,15 @@ impl Block<'_, '_> {
                 asm.vector(form, i, d, 0, Operand::Memory(from), None);
             }
         }
+        self.ahead(asm, k, size, from);
+        self.registers.define(id, d);
+    }
+
+    /// Asks for what comes behind a place of an input, where that is wanted.
+    pub(super) fn ahead(&self, asm: &mut Assembler, k: usize, size: usize, from: Memory) {
         if is_in(self.registers.plan.how.ahead, k) {
             asm.prefetch(Memory { disp: from.disp + (AHEAD * size) as i32, ..from });
         }
-        self.registers.define(id, d);
     }
 
     fn one(&mut self, asm: &mut Assembler, id: Id, f: One, a: Id) {

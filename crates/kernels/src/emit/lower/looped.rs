@@ -33,8 +33,8 @@ pub(in crate::emit) fn compile(program: &Program, consts: usize, carries: usize)
     }
     let elements = |zero| target.masked(lane, 1, zero);
     let first = |base| Memory { base: Base::At(base), disp: 0, broadcast: false };
-    for &(k, home) in &framed {
-        asm.load(RDX, RDI, 8 * k as i32);
+    for &Framed { input, home, .. } in &framed {
+        asm.load(RDX, RDI, 8 * input as i32);
         match wide {
             true => asm.vector(elements(true), target.float(0x10, lane), 0, 0, Operand::Memory(first(RDX)), None),
             false => target.load(&mut asm, kind, 0, Memory { broadcast: true, ..first(RDX) }),
@@ -49,8 +49,8 @@ pub(in crate::emit) fn compile(program: &Program, consts: usize, carries: usize)
     asm.add(RSI, -1);
     asm.jump_back(If::NotZero, top);
     exits.into_iter().for_each(|e| asm.here(e));
-    for (k, &(_, home)) in framed[consts..].iter().enumerate() {
-        target.load(&mut asm, kind, 0, home);
+    for (k, carry) in framed[consts..].iter().enumerate() {
+        target.load(&mut asm, kind, 0, carry.home);
         asm.load(RDX, RDI, 8 * (program.inputs.len() + k) as i32);
         match wide {
             true => asm.vector(elements(false), target.float(0x11, lane), 0, 0, Operand::Memory(first(RDX)), None),
@@ -63,7 +63,7 @@ pub(in crate::emit) fn compile(program: &Program, consts: usize, carries: usize)
 
 /// The order in which operations are written: inputs where they are first read, stores at the end; `None` if carries are
 /// exchanged.
-fn items(program: &Program, home: &[Option<Memory>], carries: &[(u32, Memory)]) -> Option<Vec<Item>> {
+fn items(program: &Program, home: &[Option<Memory>], carries: &[Framed]) -> Option<Vec<Item>> {
     let (mut items, mut placed) = (Vec::new(), home.iter().map(Option::is_some).collect::<Vec<bool>>());
     let mut place = |items: &mut Vec<Item>, id: Id| {
         if !std::mem::replace(&mut placed[id as usize], true) {
@@ -83,14 +83,14 @@ fn items(program: &Program, home: &[Option<Memory>], carries: &[(u32, Memory)]) 
     items.extend(rows.map(|(k, &id)| Item::Store(k as u32, id)));
     // The carry that a new one is a copy of is read before it is written.
     let copied = |k: usize| match program.ops[program.outputs[k] as usize] {
-        Op::Input(i) => carries.iter().position(|c| c.0 == i),
+        Op::Input(i) => carries.iter().position(|c| c.input == i),
         _ => None,
     };
     let mut left: Vec<usize> = (0..carries.len()).filter(|&k| copied(k) != Some(k)).collect();
     while !left.is_empty() {
         let free = left.iter().position(|&k| !left.iter().any(|&j| j != k && copied(j) == Some(k)))?;
         let k = left.remove(free);
-        items.push(Item::Keep(carries[k].1, program.outputs[k]));
+        items.push(Item::Keep(carries[k].home, program.outputs[k]));
     }
     Some(items)
 }

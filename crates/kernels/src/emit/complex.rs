@@ -1,0 +1,160 @@
+//! Complex numbers in programs: all that is computed of them is computed of their parts, each a value of its own.
+//!
+//! A number of 8 bytes is a lane of integers in memory, which is taken apart and put together by shifts. One of 16 bytes is
+//! no lane: it is an input, of which there are parts ([`Op::Part`]), or a pair of lanes ([`Op::Pair`]). Kernels are those
+//! of [`tile`](crate::tile): each function is generic in the complex type of its operands.
+
+use super::program::{Id, Kind, Op, Program, Two, Way, predicate};
+use super::record::{Recorded, with};
+use crate::vector::{V, complex};
+
+impl Program {
+    /// The parts of a complex number of so many bytes.
+    pub(super) fn parts_of(&mut self, z: Id, size: usize) -> [Id; 2] {
+        if self.kind(z) != Kind::Lane(size as u8) {
+            return [self.fail(); 2];
+        }
+        match (self.op(z), size) {
+            (Op::Pair(re, im), _) => [re, im],
+            (Op::Input(_), 16) => [false, true].map(|half| self.push(Op::Part(half, z), Kind::Lane(8))),
+            (_, 8) => self.parts.get(&z).copied().unwrap_or_else(|| {
+                let high = self.shift_by(Way::Right, z, 32);
+                [z, high].map(|x| self.resize(x, 4, false))
+            }),
+            _ => [self.fail(); 2],
+        }
+    }
+
+    /// A complex number by its parts.
+    pub(super) fn pair(&mut self, [re, im]: [Id; 2]) -> Id {
+        match self.lanes(&[re, im]) {
+            Some(Kind::Lane(4)) => {
+                let [low, high] = [re, im].map(|x| self.resize(x, 8, false));
+                let high = self.shift_by(Way::Left, high, 32);
+                let z = if self.known(high) == Some(0) { low } else { self.bitwise(Two::Or, low, high) };
+                self.parts.insert(z, [re, im]);
+                z
+            }
+            Some(Kind::Lane(8)) => self.push(Op::Pair(re, im), Kind::Lane(16)),
+            _ => self.fail(),
+        }
+    }
+
+    /// The parts of two values of one kind, if these are complex numbers that are known by their parts.
+    pub(super) fn both_parts(&mut self, a: Id, b: Id) -> Option<[[Id; 2]; 2]> {
+        let size = self.size(a);
+        let known = size == 16 || size == 8 && (self.parts.contains_key(&a) || self.parts.contains_key(&b));
+        known.then(|| [a, b].map(|z| self.parts_of(z, size)))
+    }
+
+    /// A number whose sign is turned.
+    fn turned(&mut self, x: Id) -> Id {
+        let size = self.size(x);
+        let sign = self.constant(1 << (8 * size - 1), size);
+        self.two(Two::Xor, x, sign)
+    }
+
+    /// Whether a number is not NaN and not infinite.
+    fn is_finite(&mut self, x: Id) -> Id {
+        let size = self.size(x);
+        let (magnitude, infinity) = match size {
+            4 => (u64::from(u32::MAX >> 1), u64::from(f32::INFINITY.to_bits())),
+            _ => (u64::MAX >> 1, f64::INFINITY.to_bits()),
+        };
+        let (magnitude, infinity) = (self.constant(magnitude, size), self.constant(infinity, size));
+        let x = self.two(Two::And, x, magnitude);
+        self.compare(predicate::LT, x, infinity)
+    }
+}
+
+macro_rules! instructions {
+    ($($(#[$doc:meta])* $name:ident($p:ident, $($z:ident),*) $body:block)*) => {$(
+        $(#[$doc])*
+        pub(crate) fn $name<Z>(x: [Id; 3], _: usize) -> Id {
+            with(|$p: &mut Program| {
+                let mut operands = x.into_iter();
+                $(let $z = $p.parts_of(operands.next().expect("a kernel has three places"), size_of::<Z>());)*
+                $body
+            })
+        }
+    )*};
+}
+
+instructions! {
+    negative(p, z) { let z = z.map(|x| p.turned(x)); p.pair(z) }
+    conjugate(p, z) { let im = p.turned(z[1]); p.pair([z[0], im]) }
+    real(_p, z) { z[0] }
+    imaginary(_p, z) { z[1] }
+    sum(p, a, b) { let z = [0, 1].map(|k| p.two(Two::Add, a[k], b[k])); p.pair(z) }
+    difference(p, a, b) { let z = [0, 1].map(|k| p.two(Two::Sub, a[k], b[k])); p.pair(z) }
+    equal(p, a, b) {
+        let [re, im] = [0, 1].map(|k| p.compare(predicate::EQ, a[k], b[k]));
+        p.both(re, im)
+    }
+    unequal(p, a, b) {
+        let [re, im] = [0, 1].map(|k| p.compare(predicate::opposite(predicate::EQ), a[k], b[k]));
+        p.either(re, im)
+    }
+    nonzero(p, z) { let [re, im] = z.map(|x| p.nonzero(x, true)); p.either(re, im) }
+    is_finite(p, z) { let [re, im] = z.map(|x| p.is_finite(x)); p.both(re, im) }
+    is_nan(p, z) {
+        let [re, im] = z.map(|x| p.compare(predicate::opposite(predicate::EQ), x, x));
+        p.either(re, im)
+    }
+    /// From `Z` to the other complex type.
+    resize(p, z) { let z = z.map(|x| p.float_resize(x)); p.pair(z) }
+}
+
+/// A complex number by its parts.
+pub(crate) fn pair(x: [Id; 3], _: usize) -> Id {
+    with(|p| p.pair([x[0], x[1]]))
+}
+
+/// A complex number with the imaginary part 0.
+pub(crate) fn from_real(x: [Id; 3], _: usize) -> Id {
+    with(|p| {
+        let zero = p.constant(0, p.size(x[0]));
+        p.pair([x[0], zero])
+    })
+}
+
+/// The parts of a complex number as `f64`, whatever floats they are.
+pub(crate) fn widened<Z>(z: Id) -> [Recorded<f64>; 2] {
+    let parts = with(|p| {
+        let z = p.parts_of(z, size_of::<Z>());
+        z.map(|x| if p.size(x) == 4 { p.float_resize(x) } else { x })
+    });
+    parts.map(Recorded::of)
+}
+
+/// A part of a `Z`, rounded from `f64`.
+pub(crate) fn part<Z>(x: Recorded<f64>) -> Id {
+    if size_of::<Z>() == 8 { with(|p| p.float_resize(x.0)) } else { x.0 }
+}
+
+/// A complex number whose parts are rounded from `f64`.
+pub(crate) fn narrowed<Z>(z: [Recorded<f64>; 2]) -> Id {
+    let z = z.map(part::<Z>);
+    with(|p| p.pair(z))
+}
+
+pub(crate) fn product<Z>(x: [Id; 3], _: usize) -> Id {
+    narrowed::<Z>(complex::product(widened::<Z>(x[0]), widened::<Z>(x[1])))
+}
+
+/// A product, and 0 where a factor is and the product is NaN.
+pub(crate) fn strong_product<Z>(x: [Id; 3], _: usize) -> Id {
+    let (a, b) = (widened::<Z>(x[0]), widened::<Z>(x[1]));
+    let y = complex::product(a, b);
+    let zero = Recorded::<f64>::either(complex::is_zero(a), complex::is_zero(b));
+    let none = Recorded::<f64>::both(zero, Recorded::<f64>::either(y[0].is_nan(), y[1].is_nan()));
+    narrowed::<Z>(y.map(|y| Recorded::select(none, Recorded::splat(0.0), y)))
+}
+
+/// `(1 - z)(1 + z)`
+pub(crate) fn one_minus_square<Z>(x: [Id; 3], _: usize) -> Id {
+    let z = widened::<Z>(x[0]);
+    let one = [Recorded::splat(1.0), Recorded::splat(0.0)];
+    let [below, above] = [[one[0].sub(z[0]), one[1].sub(z[1])], [one[0].add(z[0]), one[1].add(z[1])]];
+    narrowed::<Z>(complex::product(below, above))
+}
