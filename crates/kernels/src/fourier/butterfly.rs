@@ -1,4 +1,4 @@
-//! Transforms of few points in registers, a line in each lane: 2, 3, 4, 5 and 8 points, and any odd number of them.
+//! Transforms of few points in registers, a line in each lane: 2, 3, 4, 5 and 8 points.
 
 use crate::vector::{Float, Tables, V};
 
@@ -9,6 +9,7 @@ pub(super) struct C<W> {
     pub(super) im: W,
 }
 
+/// Signs are those of the second factor, which is often that of many products.
 impl<W: V> C<W> {
     #[inline(always)]
     pub(super) fn zero() -> C<W> {
@@ -58,7 +59,7 @@ impl<W: V> C<W> {
 
     #[inline(always)]
     pub(super) fn mul(self, b: C<W>) -> C<W> {
-        let re = self.im.neg().fma(b.im, self.re.mul(b.re));
+        let re = self.im.fma(b.im.neg(), self.re.mul(b.re));
         C { re, im: self.im.fma(b.re, self.re.mul(b.im)) }
     }
 
@@ -66,7 +67,7 @@ impl<W: V> C<W> {
     #[inline(always)]
     pub(super) fn mul_conjugate(self, b: C<W>) -> C<W> {
         let re = self.im.fma(b.im, self.re.mul(b.re));
-        C { re, im: self.re.neg().fma(b.im, self.im.mul(b.re)) }
+        C { re, im: self.re.fma(b.im.neg(), self.im.mul(b.re)) }
     }
 
     #[inline(always)]
@@ -76,7 +77,7 @@ impl<W: V> C<W> {
 
     /// `self + x s`, for a real `s`.
     #[inline(always)]
-    fn plus(self, x: C<W>, s: W) -> C<W> {
+    pub(super) fn plus(self, x: C<W>, s: W) -> C<W> {
         C { re: x.re.fma(s, self.re), im: x.im.fma(s, self.im) }
     }
 
@@ -95,13 +96,13 @@ impl<W: V> C<W> {
     /// `self - i x s`, for a real `s`.
     #[inline(always)]
     fn minus_i_times(self, x: C<W>, s: W) -> C<W> {
-        C { re: x.im.fma(s, self.re), im: x.re.neg().fma(s, self.im) }
+        C { re: x.im.fma(s, self.re), im: x.re.fma(s.neg(), self.im) }
     }
 
     /// `self + i x s`, for a real `s`.
     #[inline(always)]
     fn plus_i_times(self, x: C<W>, s: W) -> C<W> {
-        C { re: x.im.neg().fma(s, self.re), im: x.re.fma(s, self.im) }
+        C { re: x.im.fma(s.neg(), self.re), im: x.re.fma(s, self.im) }
     }
 
     #[inline(always)]
@@ -110,16 +111,26 @@ impl<W: V> C<W> {
     }
 }
 
-/// Replaces `x` by its transform, for `R` of 2, 3, 4, 5 or 8.
-#[inline(always)]
-pub(super) fn butterfly<W: V, const R: usize>(x: &mut [C<W>; R]) {
-    match R {
-        2 => (x[0], x[1]) = (x[0].add(x[1]), x[0].sub(x[1])),
-        3 => three(x),
-        4 => [x[0], x[1], x[2], x[3]] = four([x[0], x[1], x[2], x[3]]),
-        5 => five(x),
-        8 => eight(x),
-        _ => unreachable!("a radix of the table"),
+/// A transform of `R` points in registers.
+pub(super) trait Butterfly<W, const R: usize> {
+    /// Replaces `x` by its transform.
+    fn transform(&self, x: &mut [C<W>; R]);
+}
+
+/// Those of 2, 3, 4, 5 and 8 points.
+pub(super) struct Small;
+
+impl<W: V, const R: usize> Butterfly<W, R> for Small {
+    #[inline(always)]
+    fn transform(&self, x: &mut [C<W>; R]) {
+        match R {
+            2 => (x[0], x[1]) = (x[0].add(x[1]), x[0].sub(x[1])),
+            3 => three(x),
+            4 => [x[0], x[1], x[2], x[3]] = four([x[0], x[1], x[2], x[3]]),
+            5 => five(x),
+            8 => eight(x),
+            _ => unreachable!("a radix of the table"),
+        }
     }
 }
 
@@ -169,45 +180,4 @@ fn eight<W: V, const R: usize>(x: &mut [C<W>; R]) {
     (x[2], x[6]) = (even[2].minus_i(odd[2]), even[2].plus_i(odd[2]));
     let third = C { re: odd[3].im.sub(odd[3].re), im: odd[3].re.add(odd[3].im).neg() };
     (x[3], x[7]) = (even[3].plus(third, h), even[3].plus(third, minus));
-}
-
-/// The largest odd number of points of a butterfly.
-pub(super) const MOST_ODD: usize = 61;
-
-/// Half of that: pairs of points that are symmetric.
-pub(super) const PAIRS: usize = MOST_ODD / 2;
-
-/// Sums and differences of the pairs `j` and `r - j` of an odd number of points.
-pub(super) struct Symmetric<W> {
-    pub(super) first: C<W>,
-    pub(super) sums: [C<W>; PAIRS],
-    pub(super) differences: [C<W>; PAIRS],
-}
-
-/// The points `k` to `k + K` and those that are symmetric to them, of an odd number.
-///
-/// # Safety
-/// `table` has cosines and sines by turns for `half` pairs, row by row, for each of `half` points; `k + K <= half`.
-#[inline(always)]
-pub(super) unsafe fn odd<W: V, const K: usize>(
-    x: &Symmetric<W>,
-    half: usize,
-    table: *const W::E,
-    k: usize,
-) -> [(C<W>, C<W>); K] {
-    let (mut cos, mut sin) = ([x.first; K], [C::zero(); K]);
-    for j in 0..half {
-        let (sum, difference) = (x.sums[j], x.differences[j]);
-        for t in 0..K {
-            // SAFETY: the caller's promise.
-            let turn = unsafe { C::<W>::splat(table.add(2 * ((k + t) * half + j))) };
-            cos[t] = cos[t].plus(sum, turn.re);
-            sin[t] = sin[t].plus(difference, turn.im);
-        }
-    }
-    let mut out = [(C::zero(), C::zero()); K];
-    for t in 0..K {
-        out[t] = (cos[t].minus_i(sin[t]), cos[t].plus_i(sin[t]));
-    }
-    out
 }

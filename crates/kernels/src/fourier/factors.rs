@@ -1,5 +1,6 @@
 //! How a length is split: radices of the passes, and about how many instructions an element costs.
 
+use super::odd::MOST_ODD;
 use smallvec::SmallVec;
 
 /// Radices of the passes of a transform, smallest first.
@@ -57,41 +58,69 @@ pub(super) fn cost(n: usize) -> f64 {
     radices(n).iter().map(|&r| n as f64 * pass(r)).sum()
 }
 
-/// Instructions for each point of a pass.
+/// Instructions for each point of a pass, as counted with vectors of eight lanes.
 fn pass(radix: usize) -> f64 {
     match radix {
-        2 => 8.0,
-        3 => 11.0,
-        4 => 11.0,
-        5 => 15.0,
-        8 => 15.0,
-        p => prime(p).1 / p as f64 + 4.0,
+        2 => 14.0,
+        3 => 15.0,
+        4 => 12.0,
+        5 => 20.0,
+        7 => 26.0,
+        8 => 19.0,
+        11 => 37.0,
+        13 => 41.0,
+        p => prime(p).1 / p as f64,
     }
 }
 
-/// The cheapest way for a prime number of points, and its instructions.
+/// The cheapest way for an odd prime number of points, and its instructions.
 pub(super) fn prime(p: usize) -> (Way, f64) {
     let points = p as f64;
-    if p <= 23 {
-        return (Way::Pairs, points * (2.0 * points + 8.0));
+    let pairs = points * (1.5 * points + 45.0);
+    if p <= 13 {
+        return (Way::Pairs, pairs);
     }
     let padded = convolved(2 * p - 1);
-    let mut best = (Way::Chirp(padded), 2.0 * cost(padded) + 12.0 * padded as f64 + 12.0 * points);
-    let rader = 2.0 * cost(p - 1) + 20.0 * points;
-    if rader < best.1 {
-        best = (Way::Rader, rader);
-    }
-    let pairs = points * (2.0 * points + 8.0);
-    if p <= super::butterfly::MOST_ODD && pairs < best.1 {
-        best = (Way::Pairs, pairs);
+    let ways = [
+        (Way::Rader, 600.0 + 2.0 * cost(p - 1) + 22.0 * points),
+        (Way::Chirp(padded), 600.0 + 2.0 * cost(padded) + 10.0 * padded as f64 + 16.0 * points),
+    ];
+    let mut best = (Way::Pairs, if p <= MOST_ODD { pairs } else { f64::INFINITY });
+    for way in ways {
+        if way.1 < best.1 {
+            best = way;
+        }
     }
     best
 }
 
-/// The cheapest length of a convolution of at least `n` points.
+/// The points of the real convolution that is the cheapest way for an odd prime number of reals, if pairs are not.
+pub(super) fn real_prime(p: usize) -> Option<usize> {
+    let convolution = |points: usize| {
+        let n = points as f64;
+        (points, 600.0 + 2.0 * (cost(points / 2) + 8.0 * n) + 6.0 * n + 8.0 * p as f64)
+    };
+    let (cyclic, padded) = (convolution(p - 1), convolution(2 * convolved(p - 1)));
+    let best = if cyclic.1 <= padded.1 { cyclic } else { padded };
+    (p > MOST_ODD || best.1 < p as f64 * (0.85 * p as f64 + 25.0)).then_some(best.0)
+}
+
+/// The cheapest length of a convolution of at least `n` points, without prime factors above 7.
 pub(super) fn convolved(n: usize) -> usize {
-    let mut best = (n.next_power_of_two(), f64::INFINITY);
-    for odd in [1, 3, 5, 9, 15, 25, 27, 45, 75] {
+    let most = n.next_power_of_two();
+    let mut best = (most, cost(most));
+    let mut odd: SmallVec<[usize; 64]> = SmallVec::from_slice(&[1]);
+    for p in [3, 5, 7] {
+        let mut i = 0;
+        while i < odd.len() {
+            if odd[i] * p < most {
+                let more = odd[i] * p;
+                odd.push(more);
+            }
+            i += 1;
+        }
+    }
+    for odd in odd {
         let length = odd * n.div_ceil(odd).next_power_of_two();
         let cost = cost(length);
         if cost < best.1 {
@@ -120,4 +149,48 @@ fn power(a: usize, mut e: usize, p: usize) -> usize {
         e >>= 1;
     }
     out as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a length costs beside those that are at most 16 away, with the way of every line to a panel and back.
+    fn beside_neighbours(n: usize) -> f64 {
+        let of = |n: usize| 28.0 + cost(n) / n as f64;
+        of(n) / ((n - 16..=n + 16).map(of).sum::<f64>() / 33.0)
+    }
+
+    #[test]
+    fn no_length_costs_much_more_than_its_neighbours() {
+        for n in 64..=2048 {
+            let largest = primes(n).last().copied().unwrap_or(1);
+            let bound = match largest {
+                ..=13 => 1.0,
+                ..=61 => 1.4,
+                _ => 2.25,
+            };
+            let times = beside_neighbours(n);
+            assert!(times <= bound, "{n} costs {times} times what its neighbours do");
+        }
+    }
+
+    #[test]
+    fn convolutions_have_cheap_lengths() {
+        for n in (1..3000).chain([100_003, 1 << 20, (1 << 20) + 1]) {
+            let length = convolved(n);
+            assert!(length >= n && primes(length).iter().all(|&p| p <= 7), "{n}: {length}");
+            assert!(cost(length) <= cost(n.next_power_of_two()), "{n}: {length}");
+        }
+    }
+
+    #[test]
+    fn convolutions_of_reals_are_cyclic_or_long_enough() {
+        for p in (3..3000).filter(|&p| primes(p).len() == 1) {
+            match real_prime(p) {
+                Some(points) => assert!(points == p - 1 || points % 2 == 0 && points >= 2 * p - 3, "{p}: {points}"),
+                None => assert!(p <= MOST_ODD, "{p} points are too many for pairs"),
+            }
+        }
+    }
 }

@@ -1,8 +1,9 @@
 //! Fourier transforms along an axis, without scale factors, in O(n log n) for every n.
 //!
 //! A line is a lane of a vector, from the first pass to the last: [`lines`](crate::lanes::lines) brings lines to a panel and back, [`plan`] has the
-//! passes over it, of the radices 2, 3, 4, 5, 8 and odd primes ([`butterfly`]); large primes are convolutions ([`prime`]).
-//! [`real`] transforms real lines at half the work. A [`long`] line is split, so that lanes are its columns.
+//! passes over it, of the radices 2, 3, 4, 5, 8 ([`butterfly`]) and odd primes ([`odd`]); large primes are convolutions
+//! ([`prime`]). [`real`] transforms real lines at half the work, and [`hartley`] those of a large prime length. A [`long`]
+//! line is split, so that lanes are its columns.
 //!
 //! What is computed for a line depends on its length alone, so bits do not depend on instruction sets, threads or the
 //! other lines. Roots of unity are exact, rounded once ([`roots`]); the relative error of a transform is of the order of
@@ -21,7 +22,9 @@
 
 mod butterfly;
 mod factors;
+mod hartley;
 mod long;
+mod odd;
 mod plan;
 mod prime;
 mod real;

@@ -9,8 +9,9 @@
 //! and the next one has `s r` for `s`. The last result is in natural order. What is computed for a line depends on `n`
 //! alone, so bits do not depend on the lanes.
 
-use super::butterfly::{C, PAIRS, Symmetric, butterfly, odd};
+use super::butterfly::{Butterfly, C, Small};
 use super::factors::{Way, prime, radices};
+use super::odd::{Few, Pairs, Rows};
 use super::prime::Prime;
 use super::roots::Roots;
 use crate::lanes::{Job, Width, dispatch};
@@ -36,8 +37,7 @@ struct Stage<E> {
 
 enum Kind<E> {
     Small,
-    /// With the table of [`odd`].
-    Pairs(Vec<E>),
+    Pairs(Pairs<E>),
     Prime(Prime<E>),
 }
 
@@ -45,19 +45,6 @@ enum Kind<E> {
 pub(super) fn pair<E: Float>(to: &mut Vec<E>, (re, im): (f64, f64)) -> Fallible {
     push(to, E::narrow(re))?;
     push(to, E::narrow(im))
-}
-
-/// The table of [`odd`] for `r` points: cosines and sines of `2π (k + 1) (j + 1) / r`.
-pub(super) fn symmetric<E: Float>(r: usize) -> Fallible<Vec<E>> {
-    let (half, roots) = (r / 2, Roots::new(r)?);
-    let mut table = with_capacity(2 * half * half)?;
-    for k in 1..=half {
-        for j in 1..=half {
-            let (re, im) = roots.at(j * k % r);
-            pair(&mut table, (re, -im))?;
-        }
-    }
-    Ok(table)
 }
 
 impl<E: Float> Plan<E> {
@@ -77,7 +64,7 @@ impl<E: Float> Plan<E> {
             let kind = match radix {
                 2 | 3 | 4 | 5 | 8 => Kind::Small,
                 p => match prime(p).0 {
-                    Way::Pairs => Kind::Pairs(symmetric(p)?),
+                    Way::Pairs => Kind::Pairs(Pairs::new(p)?),
                     way => Kind::Prime(Prime::new(p, way)?),
                 },
             };
@@ -109,7 +96,7 @@ impl<E: Float> Plan<E> {
             size_of::<E>() * s.twiddles.len()
                 + match &s.kind {
                     Kind::Small => 0,
-                    Kind::Pairs(table) => size_of::<E>() * table.len(),
+                    Kind::Pairs(pairs) => pairs.bytes(),
                     Kind::Prime(prime) => prime.bytes(),
                 }
         };
@@ -175,12 +162,15 @@ impl<E: Float> Job<E> for Pass<'_, E> {
         // SAFETY: the caller's promise.
         unsafe {
             match (&self.stage.kind, self.stage.radix) {
-                (Kind::Pairs(table), _) => self.pairs::<W>(table),
-                (_, 2) => self.small::<W, 2>(),
-                (_, 3) => self.small::<W, 3>(),
-                (_, 4) => self.small::<W, 4>(),
-                (_, 5) => self.small::<W, 5>(),
-                (_, 8) => self.small::<W, 8>(),
+                (Kind::Pairs(pairs), 7) => self.registers(&Few::<W, 7, 3>::new(pairs)),
+                (Kind::Pairs(pairs), 11) => self.registers(&Few::<W, 11, 5>::new(pairs)),
+                (Kind::Pairs(pairs), 13) => self.registers(&Few::<W, 13, 6>::new(pairs)),
+                (Kind::Pairs(pairs), _) => self.pairs::<W>(pairs),
+                (_, 2) => self.registers::<W, 2>(&Small),
+                (_, 3) => self.registers::<W, 3>(&Small),
+                (_, 4) => self.registers::<W, 4>(&Small),
+                (_, 5) => self.registers::<W, 5>(&Small),
+                (_, 8) => self.registers::<W, 8>(&Small),
                 _ => unreachable!("other radices have tables"),
             }
         }
@@ -191,7 +181,7 @@ impl<E: Float> Pass<'_, E> {
     /// # Safety
     /// That of the job.
     #[inline(always)]
-    unsafe fn small<W: V<E = E>, const R: usize>(&self) {
+    unsafe fn registers<W: V<E = E>, const R: usize>(&self, butterfly: &impl Butterfly<W, R>) {
         let (m, s, row) = (self.stage.m, self.stage.s, 2 * W::N);
         // SAFETY: all rows are inside the panels, and there is a twiddle for each product.
         unsafe {
@@ -200,7 +190,7 @@ impl<E: Float> Pass<'_, E> {
                 for (j, x) in x.iter_mut().enumerate() {
                     *x = C::load(self.x.add((q + s * m * j) * row));
                 }
-                butterfly(&mut x);
+                butterfly.transform(&mut x);
                 for (k, x) in x.iter().enumerate() {
                     x.store(self.y.add((q + s * k) * row));
                 }
@@ -217,7 +207,7 @@ impl<E: Float> Pass<'_, E> {
                     for (j, x) in x.iter_mut().enumerate() {
                         *x = C::load(from.add((q + s * m * j) * row));
                     }
-                    butterfly(&mut x);
+                    butterfly.transform(&mut x);
                     x[0].store(to.add(q * row));
                     for k in 1..R {
                         x[k].mul(twiddles[k]).store(to.add((q + s * k) * row));
@@ -230,46 +220,66 @@ impl<E: Float> Pass<'_, E> {
     /// # Safety
     /// That of the job.
     #[inline(always)]
-    unsafe fn pairs<W: V<E = E>>(&self, table: &[E]) {
+    unsafe fn pairs<W: V<E = E>>(&self, pairs: &Pairs<E>) {
+        /// Pairs of results that are computed together.
+        const BLOCK: usize = 4;
         let (m, s, r, row) = (self.stage.m, self.stage.s, self.stage.radix, 2 * W::N);
-        let half = r / 2;
-        let mut x = Symmetric { first: C::<W>::zero(), sums: [C::zero(); PAIRS], differences: [C::zero(); PAIRS] };
-        // SAFETY: as for `small`; the table has `half` rows.
+        let (half, mut rows) = (pairs.half(), Rows::<W, 2>::new());
+        // SAFETY: as for `registers`; all rows are set.
         unsafe {
             for at in 0..m * s {
                 let (p, q) = (at / s, at % s);
                 let (from, to) = (self.x.add((q + s * p) * row), self.y.add((q + s * r * p) * row));
-                let twiddles = self.stage.twiddles.as_ptr().wrapping_add(2 * p.saturating_sub(1) * (r - 1));
-                x.first = C::load(from);
-                let mut sum = x.first;
-                for j in 1..=half {
-                    let (a, b) = (C::load(from.add(s * m * j * row)), C::load(from.add(s * m * (r - j) * row)));
-                    (x.sums[j - 1], x.differences[j - 1]) = (a.add(b), a.sub(b));
-                    sum = sum.add(x.sums[j - 1]);
+                let turns = self.stage.twiddles.as_ptr().wrapping_add(2 * p.saturating_sub(1) * (r - 1));
+                let first = C::<W>::load(from);
+                let mut all = first;
+                for (i, &a) in pairs.powers.iter().enumerate() {
+                    let a = a as usize;
+                    let (a, b) = (C::load(from.add(s * m * a * row)), C::load(from.add(s * m * (r - a) * row)));
+                    let (sum, difference) = (a.add(b), a.sub(b));
+                    all = all.add(sum);
+                    rows.set(i, [sum.re, sum.im], [difference.re, difference.im]);
                 }
-                sum.store(to);
-                let mut k = 0;
-                while k < half {
-                    let two = half - k >= 2;
-                    let mut out = [(C::<W>::zero(), C::<W>::zero()); 2];
-                    if two {
-                        out = odd::<W, 2>(&x, half, table.as_ptr(), k);
-                    } else {
-                        out[0] = odd::<W, 1>(&x, half, table.as_ptr(), k)[0];
+                all.store(to);
+                let store = Symmetric { to, step: s * row, turns: (p > 0).then_some(turns), r };
+                // The last block ends with the last pair: some may be written twice.
+                for t in (0..half).step_by(BLOCK) {
+                    let t = t.min(half - BLOCK);
+                    let (cos, sin) = rows.results::<BLOCK>(pairs, [first.re, first.im], t);
+                    for v in 0..BLOCK {
+                        store.pair(pairs.powers[t + v] as usize, cos[v], sin[v]);
                     }
-                    for (t, (a, b)) in out.into_iter().enumerate().take(if two { 2 } else { 1 }) {
-                        let (low, high) = (k + t + 1, r - (k + t + 1));
-                        let (mut a, mut b) = (a, b);
-                        if p > 0 {
-                            a = a.mul(C::splat(twiddles.add(2 * (low - 1))));
-                            b = b.mul(C::splat(twiddles.add(2 * (high - 1))));
-                        }
-                        a.store(to.add(s * low * row));
-                        b.store(to.add(s * high * row));
-                    }
-                    k += 2;
                 }
             }
+        }
+    }
+}
+
+/// Where the results of symmetric pairs of `r` points go, and their twiddles.
+struct Symmetric<E> {
+    to: *mut E,
+    step: usize,
+    turns: Option<*const E>,
+    r: usize,
+}
+
+impl<E: Float> Symmetric<E> {
+    /// Stores the results `k` and `r - k`.
+    ///
+    /// # Safety
+    /// Their rows are valid for writing, and there is a twiddle for each result above the first.
+    #[inline(always)]
+    unsafe fn pair<W: V<E = E>>(&self, k: usize, cos: [W; 2], sin: [W; 2]) {
+        let (cos, sin) = (C { re: cos[0], im: cos[1] }, C { re: sin[0], im: sin[1] });
+        let (mut a, mut b) = (cos.minus_i(sin), cos.plus_i(sin));
+        // SAFETY: the caller's promise.
+        unsafe {
+            if let Some(turns) = self.turns {
+                a = a.mul(C::splat(turns.add(2 * (k - 1))));
+                b = b.mul(C::splat(turns.add(2 * (self.r - k - 1))));
+            }
+            a.store(self.to.add(self.step * k));
+            b.store(self.to.add(self.step * (self.r - k)));
         }
     }
 }

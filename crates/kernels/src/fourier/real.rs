@@ -6,12 +6,14 @@
 //! n = r m      a_k[j] = w^(k j) Σ_i x[i m + j] e^(-2πi ik/r)      k <= r/2, r odd: a_0 is real
 //!              y[k + r l] = A_k[l]                                what is above n/2 by symmetry
 //! ```
-//! The adjoints are the same steps backward. A large prime length is that of complex lines.
+//! The adjoints are the same steps backward. Lines of a large prime length are [`Hartley`] convolutions.
 
-use super::butterfly::{C, PAIRS};
-use super::factors::{Way, prime, primes};
+use super::butterfly::C;
+use super::factors::{primes, real_prime};
+use super::hartley::Hartley;
 use super::long::Long;
-use super::plan::{Plan, pair, symmetric};
+use super::odd::{Pairs, Rows};
+use super::plan::{Plan, pair};
 use super::roots::Roots;
 use crate::lanes::{Job, Width, dispatch};
 use crate::memory::{Fallible, with_capacity, with_room};
@@ -28,7 +30,7 @@ enum Kind<E> {
     One,
     Even(Halves<E>),
     Odd(Box<Odd<E>>),
-    Complex(Plan<E>),
+    Prime(Box<Hartley<E>>),
 }
 
 struct Halves<E> {
@@ -40,8 +42,7 @@ struct Halves<E> {
 struct Odd<E> {
     r: usize,
     m: usize,
-    /// The table of symmetric pairs of `r` points.
-    table: Vec<E>,
+    pairs: Pairs<E>,
     /// `w^(k j)` for every `j` below `m` and `k` from 1 to `r/2`.
     turns: Vec<E>,
     plan: Plan<E>,
@@ -60,18 +61,23 @@ impl<E: Float> RealPlan<E> {
                 (0..=h / 2).try_for_each(|k| pair(&mut turns, roots.at(k)))?;
                 Kind::Even(Halves { plan: Plan::new(h)?, turns })
             }
-            r if prime_is_paired(r) => {
+            r if r < n || real_prime(n).is_none() => {
                 let (m, roots) = (n / r, Roots::new(n)?);
                 let mut turns = with_capacity(2 * m * (r / 2))?;
                 for j in 0..m {
                     (1..=r / 2).try_for_each(|k| pair(&mut turns, roots.at(k * j)))?;
                 }
-                let (table, plan, rest) = (symmetric(r)?, Plan::new(m)?, RealPlan::new(m)?);
-                Kind::Odd(Box::new(Odd { r, m, table, turns, plan, rest }))
+                let (pairs, plan, rest) = (Pairs::new(r)?, Plan::new(m)?, RealPlan::new(m)?);
+                Kind::Odd(Box::new(Odd { r, m, pairs, turns, plan, rest }))
             }
-            _ => Kind::Complex(Plan::new(n)?),
+            _ => Kind::Prime(Box::new(Hartley::new(n, real_prime(n).expect("a convolution"))?)),
         };
         Ok(RealPlan { n, kind })
+    }
+
+    /// Rows of reals.
+    pub(super) fn points(&self) -> usize {
+        self.n
     }
 
     /// Elements of the workspace for each lane.
@@ -80,7 +86,7 @@ impl<E: Float> RealPlan<E> {
             Kind::One => 0,
             Kind::Even(halves) => 2 * (halves.plan.points() + halves.plan.work()),
             Kind::Odd(odd) => self.n + 2 * odd.m + (2 * odd.plan.work()).max(2 * odd.m + odd.rest.work()),
-            Kind::Complex(plan) => 4 * self.n + 2 * plan.work(),
+            Kind::Prime(hartley) => hartley.work(),
         }
     }
 
@@ -90,9 +96,9 @@ impl<E: Float> RealPlan<E> {
             Kind::One => 0,
             Kind::Even(halves) => halves.plan.bytes() + size_of::<E>() * halves.turns.len(),
             Kind::Odd(odd) => {
-                odd.plan.bytes() + odd.rest.bytes() + size_of::<E>() * (odd.table.len() + odd.turns.len())
+                odd.plan.bytes() + odd.rest.bytes() + odd.pairs.bytes() + size_of::<E>() * odd.turns.len()
             }
-            Kind::Complex(plan) => plan.bytes(),
+            Kind::Prime(hartley) => hartley.bytes(),
         }
     }
 
@@ -116,22 +122,22 @@ impl<E: Float> RealPlan<E> {
                     halves.plan.run(width, x, y, work);
                     dispatch(width, &Untangle { turns: &halves.turns, h: n / 2, x: y, y, backward: false });
                 }
+                Kind::Odd(odd) if odd.m == 1 => {
+                    let ends = Ends { reals: work, lines: y.add(2 * lanes) };
+                    dispatch(width, &Split { odd, x, ends });
+                    dispatch(width, &Expand { n: 1, x: work, y });
+                }
                 Kind::Odd(odd) => {
                     let (a, t, work) = odd.parts(n, lanes, work);
-                    dispatch(width, &Split { odd, x, a });
+                    dispatch(width, &Split { odd, x, ends: odd.ends(a, lanes) });
                     for k in 1..=odd.r / 2 {
-                        odd.plan.run(width, odd.line(a, k, lanes), t, work);
+                        odd.plan.run(width, odd.ends(a, lanes).line(odd.m, k, lanes), t, work);
                         dispatch(width, &Spread { n, r: odd.r, k, count: odd.m, t, y });
                     }
                     odd.rest.forward(width, a, t, work);
                     dispatch(width, &Spread { n, r: odd.r, k: 0, count: odd.m / 2 + 1, t, y });
                 }
-                Kind::Complex(plan) => {
-                    let (a, b, work) = (work, work.add(2 * n * lanes), work.add(4 * n * lanes));
-                    dispatch(width, &Expand { n, x, y: a });
-                    plan.run(width, a, b, work);
-                    std::ptr::copy_nonoverlapping(b, y, 2 * (n / 2 + 1) * lanes);
-                }
+                Kind::Prime(hartley) => hartley.run(width, x, y, work, false),
             }
         }
     }
@@ -151,33 +157,24 @@ impl<E: Float> RealPlan<E> {
                     dispatch(width, &Untangle { turns: &halves.turns, h: n / 2, x, y: work, backward: true });
                     halves.plan.run(width, work, y, work.add(n * lanes));
                 }
+                Kind::Odd(odd) if odd.m == 1 => {
+                    let ends = Ends { reals: x.cast_mut(), lines: x.add(2 * lanes).cast_mut() };
+                    dispatch(width, &Join { odd, ends, y });
+                }
                 Kind::Odd(odd) => {
                     let (a, t, work) = odd.parts(n, lanes, work);
                     for k in 1..=odd.r / 2 {
                         dispatch(width, &Collect { n, r: odd.r, k, count: odd.m, x, t });
-                        odd.plan.run(width, t, odd.line(a, k, lanes), work);
+                        odd.plan.run(width, t, odd.ends(a, lanes).line(odd.m, k, lanes), work);
                     }
                     dispatch(width, &Collect { n, r: odd.r, k: 0, count: odd.m / 2 + 1, x, t });
                     odd.rest.adjoint(width, t, a, work);
-                    dispatch(width, &Join { odd, a, y });
+                    dispatch(width, &Join { odd, ends: odd.ends(a, lanes), y });
                 }
-                Kind::Complex(plan) => {
-                    let (a, b, work) = (work, work.add(2 * n * lanes), work.add(4 * n * lanes));
-                    dispatch(width, &Mirror { n, x, y: a });
-                    plan.run(width, a, b, work);
-                    for j in 0..n {
-                        let from = b.add((n - j) % n * 2 * lanes);
-                        std::ptr::copy_nonoverlapping(from, y.add(j * lanes), lanes);
-                    }
-                }
+                Kind::Prime(hartley) => hartley.run(width, x, y, work, true),
             }
         }
     }
-}
-
-/// Whether a prime number of points is transformed by pairs.
-fn prime_is_paired(r: usize) -> bool {
-    matches!(r, 3 | 5) || prime(r).0 == Way::Pairs
 }
 
 impl<E: Float> Odd<E> {
@@ -187,10 +184,24 @@ impl<E: Float> Odd<E> {
         (work, line, line.wrapping_add(2 * self.m * lanes))
     }
 
-    /// The rows of `a_k`, for `k > 0`.
+    /// Both parts of the rows at `a`.
+    fn ends(&self, a: *mut E, lanes: usize) -> Ends<E> {
+        Ends { reals: a, lines: a.wrapping_add(self.m * lanes) }
+    }
+}
+
+/// The real rows of `a_0`, and the complex ones of `a_1` and those after it.
+#[derive(Clone, Copy)]
+struct Ends<E> {
+    reals: *mut E,
+    lines: *mut E,
+}
+
+impl<E: Float> Ends<E> {
+    /// The `m` rows of `a_k`, for `k > 0`.
     #[inline(always)]
-    fn line(&self, a: *mut E, k: usize, lanes: usize) -> *mut E {
-        a.wrapping_add((1 + 2 * (k - 1)) * self.m * lanes)
+    fn line(&self, m: usize, k: usize, lanes: usize) -> *mut E {
+        self.lines.wrapping_add(2 * (k - 1) * m * lanes)
     }
 }
 
@@ -286,40 +297,74 @@ impl<E: Float> Job<E> for Untangle<'_, E> {
 struct Split<'a, E> {
     odd: &'a Odd<E>,
     x: *const E,
-    a: *mut E,
+    ends: Ends<E>,
 }
 
 impl<E: Float> Job<E> for Split<'_, E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
-        let Odd { r, m, ref table, ref turns, .. } = *self.odd;
-        let half = r / 2;
-        let (mut sums, mut differences) = ([W::splat(E::ZERO); PAIRS], [W::splat(E::ZERO); PAIRS]);
         // SAFETY: the caller's promise.
+        unsafe {
+            match self.odd.r / 2 {
+                1 => self.columns::<W, 1>(),
+                2 => self.columns::<W, 2>(),
+                3 => self.columns::<W, 3>(),
+                _ => self.columns::<W, 4>(),
+            }
+        }
+    }
+}
+
+impl<E: Float> Split<'_, E> {
+    /// All columns, `K` pairs of results at a time. The last of them end with the last pair: some may be written twice.
+    ///
+    /// # Safety
+    /// That of the job; there are `K` pairs.
+    #[inline(always)]
+    unsafe fn columns<W: V<E = E>, const K: usize>(&self) {
+        let Odd { r, m, ref pairs, .. } = *self.odd;
+        let (half, mut rows) = (r / 2, Rows::<W, 1>::new());
+        // SAFETY: the caller's promise; all rows are set.
         unsafe {
             for j in 0..m {
                 let first = W::load(self.x.add(j * W::N));
                 let mut all = first;
-                for i in 1..=half {
-                    let (a, b) = ((i * m + j) * W::N, ((r - i) * m + j) * W::N);
+                for (i, &a) in pairs.powers.iter().enumerate() {
+                    let a = a as usize;
+                    let (a, b) = ((a * m + j) * W::N, ((r - a) * m + j) * W::N);
                     let (a, b) = (W::load(self.x.add(a)), W::load(self.x.add(b)));
-                    (sums[i - 1], differences[i - 1]) = (a.add(b), a.sub(b));
-                    all = all.add(sums[i - 1]);
+                    rows.set(i, [a.add(b)], [a.sub(b)]);
+                    all = all.add(a.add(b));
                 }
-                all.store(self.a.add(j * W::N));
-                for k in 0..half {
-                    let mut z = C { re: first, im: W::splat(E::ZERO) };
-                    for i in 0..half {
-                        let turn = C::<W>::splat(table.as_ptr().add(2 * (k * half + i)));
-                        z.re = sums[i].fma(turn.re, z.re);
-                        z.im = differences[i].fma(turn.im, z.im);
+                all.store(self.ends.reals.add(j * W::N));
+                for t in (0..half).step_by(K) {
+                    let t = t.min(half - K);
+                    let (cos, sin) = rows.results::<K>(pairs, [first], t);
+                    for v in 0..K {
+                        self.store(j, t + v, cos[v], sin[v]);
                     }
-                    // The spectrum takes sines with the other sign.
-                    let turn = C::splat(turns.as_ptr().add(2 * (j * half + k)));
-                    let z = if j > 0 { z.conjugate().mul(turn) } else { z.conjugate() };
-                    z.store(self.odd.line(self.a, k + 1, W::N).add(2 * j * W::N));
                 }
             }
+        }
+    }
+
+    /// Stores result `t` of column `j`.
+    ///
+    /// # Safety
+    /// That of the job.
+    #[inline(always)]
+    unsafe fn store<W: V<E = E>>(&self, j: usize, t: usize, [cos]: [W; 1], [sin]: [W; 1]) {
+        let (r, power) = (self.odd.r, self.odd.pairs.powers[t] as usize);
+        // The spectrum takes sines with the other sign, and that of `r - k` with this one.
+        let (k, z) = match power <= r / 2 {
+            true => (power, C { re: cos, im: sin.neg() }),
+            false => (r - power, C { re: cos, im: sin }),
+        };
+        // SAFETY: the caller's promise.
+        unsafe {
+            let turn = C::splat(self.odd.turns.as_ptr().add(2 * (j * (r / 2) + k - 1)));
+            let z = if j > 0 { z.mul(turn) } else { z };
+            z.store(self.ends.line(self.odd.m, k, W::N).add(2 * j * W::N));
         }
     }
 }
@@ -327,39 +372,71 @@ impl<E: Float> Job<E> for Split<'_, E> {
 /// The last pass of the adjoint, to real rows. The lines are results of forward transforms: point `j` is at `-j`.
 struct Join<'a, E> {
     odd: &'a Odd<E>,
-    a: *mut E,
+    ends: Ends<E>,
     y: *mut E,
 }
 
 impl<E: Float> Job<E> for Join<'_, E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
-        let Odd { r, m, ref table, ref turns, .. } = *self.odd;
-        let half = r / 2;
-        let mut u = [C::<W>::zero(); PAIRS];
         // SAFETY: the caller's promise.
         unsafe {
+            match self.odd.r / 2 {
+                1 => self.columns::<W, 1>(),
+                2 => self.columns::<W, 2>(),
+                3 => self.columns::<W, 3>(),
+                _ => self.columns::<W, 4>(),
+            }
+        }
+    }
+}
+
+impl<E: Float> Join<'_, E> {
+    /// All columns, `K` pairs of results at a time. The last of them end with the last pair: some may be written twice.
+    ///
+    /// # Safety
+    /// That of the job; there are `K` pairs.
+    #[inline(always)]
+    unsafe fn columns<W: V<E = E>, const K: usize>(&self) {
+        let Odd { r, m, ref pairs, ref turns, .. } = *self.odd;
+        let (half, mut rows) = (r / 2, Rows::<W, 1>::new());
+        // SAFETY: the caller's promise; all rows are set.
+        unsafe {
             for j in 0..m {
-                let first = W::load(self.a.add(j * W::N));
+                let first = W::load(self.ends.reals.add(j * W::N));
                 let mut all = first;
-                for (k, u) in u.iter_mut().enumerate().take(half) {
-                    let z = C::<W>::load(self.odd.line(self.a, k + 1, W::N).add((m - j) % m * 2 * W::N));
-                    let turn = C::splat(turns.as_ptr().add(2 * (j * half + k)));
-                    *u = if j > 0 { z.mul_conjugate(turn) } else { z };
-                    all = all.add(u.re);
+                for (i, &power) in pairs.powers.iter().enumerate() {
+                    let power = power as usize;
+                    let k = if power <= half { power } else { r - power };
+                    let z = C::<W>::load(self.ends.line(m, k, W::N).add((m - j) % m * 2 * W::N));
+                    let turn = C::splat(turns.as_ptr().add(2 * (j * half + k - 1)));
+                    let z = if j > 0 { z.mul_conjugate(turn) } else { z };
+                    rows.set(i, [z.re], [if power <= half { z.im } else { z.im.neg() }]);
+                    all = all.add(z.re);
                 }
                 all.store(self.y.add(j * W::N));
-                for i in 0..half {
-                    let (mut even, mut odd) = (first, W::splat(E::ZERO));
-                    for (k, u) in u.iter().enumerate().take(half) {
-                        let turn = C::<W>::splat(table.as_ptr().add(2 * (i * half + k)));
-                        even = u.re.fma(turn.re, even);
-                        odd = u.im.fma(turn.im, odd);
+                for t in (0..half).step_by(K) {
+                    let t = t.min(half - K);
+                    let (cos, sin) = rows.results::<K>(pairs, [first], t);
+                    for v in 0..K {
+                        self.store(j, t + v, cos[v], sin[v]);
                     }
-                    even.sub(odd).store(self.y.add(((i + 1) * m + j) * W::N));
-                    even.add(odd).store(self.y.add(((r - i - 1) * m + j) * W::N));
                 }
             }
+        }
+    }
+
+    /// Stores result `t` of column `j`.
+    ///
+    /// # Safety
+    /// That of the job.
+    #[inline(always)]
+    unsafe fn store<W: V<E = E>>(&self, j: usize, t: usize, [even]: [W; 1], [odd]: [W; 1]) {
+        let (r, m, i) = (self.odd.r, self.odd.m, self.odd.pairs.powers[t] as usize);
+        // SAFETY: the caller's promise.
+        unsafe {
+            even.sub(odd).store(self.y.add((i * m + j) * W::N));
+            even.add(odd).store(self.y.add(((r - i) * m + j) * W::N));
         }
     }
 }

@@ -146,7 +146,7 @@ fn bits<E: Real>(level: Level, n: usize, lines: [usize; 2], turned: bool) -> Vec
 #[test]
 fn bits_depend_on_the_length_alone() {
     fn of<E: Real>() {
-        for n in [1, 2, 3, 7, 8, 12, 30, 33, 67, 74, 97, 128, 225, 254, 1031, 2048, 2310] {
+        for n in [1, 2, 3, 7, 8, 12, 17, 30, 33, 53, 67, 74, 91, 97, 128, 179, 225, 227, 254, 529, 1031, 2048, 2310] {
             let expected = bits::<E>(Level::Portable, n, [9, 5], false);
             for level in Level::available() {
                 for turned in [false, true] {

@@ -1,0 +1,191 @@
+//! [`Pairs`]: transforms of an odd prime number of points as sums over symmetric pairs, a line in each lane.
+//!
+//! ```text
+//! g a generator modulo p,  h = (p - 1) / 2,  a_i = g^i mod p for i < h
+//! s_i = x[a_i] + x[p - a_i]      d_i = x[a_i] - x[p - a_i]
+//! y[a_t] = x[0] + Σ_i s_i cos(2π g^(t+i)/p) - i Σ_i d_i sin(2π g^(t+i)/p)      y[p - a_t] with + for -
+//! ```
+//! A cosine and a sine depend on `t + i` alone: `p - 2` of each are all there are, and results `t` and `t + 1` share all
+//! but two of them.
+
+use super::butterfly::{Butterfly, C};
+use super::factors::generator;
+use super::plan::pair;
+use super::roots::Roots;
+use crate::memory::{Fallible, push, with_capacity};
+use crate::vector::{Float, Tables, V};
+use std::mem::MaybeUninit;
+
+/// The largest number of points.
+pub(super) const MOST_ODD: usize = 251;
+
+/// Half of that.
+const MOST_PAIRS: usize = MOST_ODD / 2;
+
+/// The order of the pairs of `p` points, and their cosines and sines.
+pub(super) struct Pairs<E> {
+    /// `g^i` modulo `p`, for `i` below `p / 2`.
+    pub(super) powers: Vec<u32>,
+    /// Cosines and sines of `2π g^u / p` by turns, for `u` below `p - 2`.
+    table: Vec<E>,
+}
+
+impl<E: Float> Pairs<E> {
+    /// For an odd prime `p`, at most [`MOST_ODD`].
+    pub(super) fn new(p: usize) -> Fallible<Pairs<E>> {
+        assert!(p <= MOST_ODD, "no more points than there is room for");
+        let (g, roots, half) = (generator(p), Roots::new(p)?, p / 2);
+        let (mut powers, mut table) = (with_capacity(half)?, with_capacity(2 * (2 * half - 1))?);
+        let mut power = 1;
+        for u in 0..2 * half - 1 {
+            if u < half {
+                push(&mut powers, power as u32)?;
+            }
+            let (cos, minus_sin) = roots.at(power);
+            pair(&mut table, (cos, -minus_sin))?;
+            power = power * g % p;
+        }
+        Ok(Pairs { powers, table })
+    }
+
+    /// Pairs of points.
+    #[inline(always)]
+    pub(super) fn half(&self) -> usize {
+        self.powers.len()
+    }
+
+    /// Bytes of the tables.
+    pub(super) fn bytes(&self) -> usize {
+        size_of::<u32>() * self.powers.len() + size_of::<E>() * self.table.len()
+    }
+}
+
+/// The sum and the difference of each pair, of `D` parts: 2 for complex points, 1 for real ones.
+pub(super) struct Rows<W, const D: usize>([MaybeUninit<[[W; D]; 2]>; MOST_PAIRS]);
+
+impl<W: V, const D: usize> Rows<W, D> {
+    #[inline(always)]
+    pub(super) fn new() -> Rows<W, D> {
+        Rows([const { MaybeUninit::uninit() }; MOST_PAIRS])
+    }
+
+    #[inline(always)]
+    pub(super) fn set(&mut self, i: usize, sum: [W; D], difference: [W; D]) {
+        self.0[i].write([sum, difference]);
+    }
+
+    /// For the results `t` to `t + K`: `first` and all sums with cosines, and all differences with sines.
+    ///
+    /// # Safety
+    /// The rows of all `pairs` are set, and `t + K` is at most their number.
+    #[inline(always)]
+    pub(super) unsafe fn results<const K: usize>(
+        &self,
+        pairs: &Pairs<W::E>,
+        first: [W; D],
+        t: usize,
+    ) -> ([[W; D]; K], [[W; D]; K]) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let cos = self.part::<K, 0>(pairs, first, t);
+            (cos, self.part::<K, 1>(pairs, [W::splat(W::E::ZERO); D], t))
+        }
+    }
+
+    /// `first` and all sums with cosines, or all differences with sines: `PART` is 0 or 1.
+    ///
+    /// # Safety
+    /// As for [`results`](Self::results).
+    #[inline(always)]
+    unsafe fn part<const K: usize, const PART: usize>(
+        &self,
+        pairs: &Pairs<W::E>,
+        first: [W; D],
+        t: usize,
+    ) -> [[W; D]; K] {
+        let (half, rows) = (pairs.half(), self.0.as_ptr().cast::<[[W; D]; 2]>());
+        let (mut y, mut turns, mut i) = ([first; K], [W::splat(W::E::ZERO); K], 0);
+        // SAFETY: the caller's promise: turns are taken below `half + t + K - 1`, of which the table has all.
+        unsafe {
+            let table = pairs.table.as_ptr().add(2 * t + PART);
+            for v in 0..K - 1 {
+                turns[v] = W::splat(*table.add(2 * v));
+            }
+            // The turns of `K` steps are in places that rotate, so that none moves.
+            while i + K <= half {
+                for u in 0..K {
+                    turns[(u + K - 1) % K] = W::splat(*table.add(2 * (i + u + K - 1)));
+                    let x = (*rows.add(i + u))[PART];
+                    for v in 0..K {
+                        for d in 0..D {
+                            y[v][d] = x[d].fma(turns[(u + v) % K], y[v][d]);
+                        }
+                    }
+                }
+                i += K;
+            }
+            while i < half {
+                turns[K - 1] = W::splat(*table.add(2 * (i + K - 1)));
+                let x = (*rows.add(i))[PART];
+                for v in 0..K {
+                    for d in 0..D {
+                        y[v][d] = x[d].fma(turns[v], y[v][d]);
+                    }
+                }
+                for v in 1..K {
+                    turns[v - 1] = turns[v];
+                }
+                i += 1;
+            }
+        }
+        y
+    }
+}
+
+/// The transform of `P` points, of which `H` are half, in registers: for 7, 11 and 13.
+pub(super) struct Few<W, const P: usize, const H: usize>([C<W>; P]);
+
+impl<W: V, const P: usize, const H: usize> Few<W, P, H> {
+    /// `g^i` modulo `P`, for the smallest generator.
+    const POWERS: [usize; H] = {
+        let (mut powers, g, mut i) = ([1; H], if P == 7 { 3 } else { 2 }, 1);
+        while i < H {
+            powers[i] = powers[i - 1] * g % P;
+            i += 1;
+        }
+        powers
+    };
+
+    /// # Safety
+    /// The pairs are those of `P` points.
+    #[inline(always)]
+    pub(super) unsafe fn new(pairs: &Pairs<W::E>) -> Few<W, P, H> {
+        let mut turns = [C::zero(); P];
+        for (u, turn) in turns.iter_mut().enumerate().take(2 * H - 1) {
+            // SAFETY: the table has so many.
+            *turn = unsafe { C::splat(pairs.table.as_ptr().add(2 * u)) };
+        }
+        Few(turns)
+    }
+}
+
+impl<W: V, const P: usize, const H: usize> Butterfly<W, P> for Few<W, P, H> {
+    #[inline(always)]
+    fn transform(&self, x: &mut [C<W>; P]) {
+        let (first, turns) = (x[0], &self.0);
+        let (mut sums, mut differences) = ([C::zero(); H], [C::zero(); H]);
+        for i in 0..H {
+            let (a, b) = (x[Self::POWERS[i]], x[P - Self::POWERS[i]]);
+            (sums[i], differences[i]) = (a.add(b), a.sub(b));
+            x[0] = x[0].add(sums[i]);
+        }
+        for t in 0..H {
+            let (mut cos, mut sin) = (first.plus(sums[0], turns[t].re), differences[0].times(turns[t].im));
+            for i in 1..H {
+                cos = cos.plus(sums[i], turns[t + i].re);
+                sin = sin.plus(differences[i], turns[t + i].im);
+            }
+            (x[Self::POWERS[t]], x[P - Self::POWERS[t]]) = (cos.minus_i(sin), cos.plus_i(sin));
+        }
+    }
+}
