@@ -47,3 +47,7 @@ short:
 inlined:
     cargo build --release
     python3 tests/inlined.py target/release/cotangent
+
+# Instructions an element of every elementwise operation on every type (needs valgrind; half an hour).
+cells:
+    python3 tests/cells.py "$(cargo test --release -p cotangent-cpu --lib --no-run --message-format=json | sed -n 's/.*"executable":"\([^"]*cotangent_cpu[^"]*\)".*/\1/p')"

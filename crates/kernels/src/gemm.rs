@@ -303,17 +303,25 @@ fn of_halves<T: Half>(level: Level, mut c: &mut [T], [mut a, mut b]: [Matrix<T>;
 
 /// Widens `count` matrices, `step` elements apart, to row-major ones.
 fn widened<T: Half>(x: Matrix<T>, to: &mut [f32], count: usize, step: isize) {
-    assert_eq!(to.len(), count * x.rows * x.cols);
+    let size = x.rows * x.cols;
+    assert_eq!(to.len(), count * size);
+    let is_dense = x.col_stride == 1 && (x.rows == 1 || x.row_stride == x.cols as isize);
+    // Rows, or matrices, that follow each other are one run.
+    let run = match is_dense {
+        true if step == size as isize => to.len(),
+        true => size,
+        false => x.cols,
+    };
+    let rows = if run < size { x.rows } else { 1 };
     widest(
         #[inline(always)]
         || {
-            for (i, to) in (0..).zip(to.chunks_exact_mut(x.rows * x.cols)) {
-                let from = x.moved(i * step).pointer();
-                for (r, to) in (0..).zip(to.chunks_exact_mut(x.cols)) {
-                    let from = from.wrapping_offset(r * x.row_stride);
-                    // SAFETY: this row of the matrix exists (the invariant of `Matrix`), and has so many elements.
-                    unsafe { widen(to.as_mut_ptr(), from, x.cols, x.col_stride) };
-                }
+            for (i, to) in to.chunks_exact_mut(run).enumerate() {
+                let (matrix, row) = ((i / rows) as isize, (i % rows) as isize);
+                let from = x.pointer().wrapping_offset(matrix * step + row * x.row_stride);
+                // SAFETY: this run of the matrices exists (the invariant of `Matrix`, for all of them), and has so many
+                // elements.
+                unsafe { widen(to.as_mut_ptr(), from, run, x.col_stride) };
             }
         },
     );
