@@ -22,6 +22,9 @@ pub(super) const MOST_ODD: usize = 251;
 /// Half of that.
 const MOST_PAIRS: usize = MOST_ODD / 2;
 
+/// Pairs of results that are computed together.
+pub(super) const BLOCK: usize = 4;
+
 /// The order of the pairs of `p` points, and their cosines and sines.
 pub(super) struct Pairs<E> {
     /// `g^i` modulo `p`, for `i` below `p / 2`.
@@ -142,7 +145,7 @@ impl<W: V, const D: usize> Rows<W, D> {
     }
 }
 
-/// The transform of `P` points, of which `H` are half, in registers: for 7, 11 and 13.
+/// The transform of `P` points, at most 13, with `H` pairs, in registers.
 pub(super) struct Few<W, const P: usize, const H: usize>([C<W>; P]);
 
 impl<W: V, const P: usize, const H: usize> Few<W, P, H> {
@@ -187,5 +190,56 @@ impl<W: V, const P: usize, const H: usize> Butterfly<W, P> for Few<W, P, H> {
             }
             (x[Self::POWERS[t]], x[P - Self::POWERS[t]]) = (cos.minus_i(sin), cos.plus_i(sin));
         }
+    }
+}
+
+impl<W: V, const P: usize, const H: usize> Few<W, P, H> {
+    /// The sum of real points, and the points 1 to `H` of their transform.
+    #[inline(always)]
+    pub(super) fn real(&self, x: &[W; P]) -> (W, [C<W>; H]) {
+        let zero = W::splat(W::E::ZERO);
+        let (mut all, mut sums, mut differences) = (x[0], [zero; H], [zero; H]);
+        for i in 0..H {
+            let (a, b) = (x[Self::POWERS[i]], x[P - Self::POWERS[i]]);
+            (sums[i], differences[i]) = (a.add(b), a.sub(b));
+            all = all.add(sums[i]);
+        }
+        let mut y = [C::zero(); H];
+        for t in 0..H {
+            let mut z = C { re: x[0], im: zero };
+            for i in 0..H {
+                let turn = self.0[t + i];
+                z = C { re: sums[i].fma(turn.re, z.re), im: differences[i].fma(turn.im, z.im) };
+            }
+            // The spectrum takes sines with the other sign, and that of `P - k` with this one.
+            let k = Self::POWERS[t];
+            if k <= H {
+                y[k - 1] = z.conjugate();
+            } else {
+                y[P - k - 1] = z;
+            }
+        }
+        (all, y)
+    }
+
+    /// The adjoint to `P` real points, of which point `j` is at `-j`.
+    #[inline(always)]
+    pub(super) fn real_adjoint(&self, first: W, y: &[C<W>; H]) -> [W; P] {
+        let (mut x, mut rows) = ([first; P], [C::zero(); H]);
+        for i in 0..H {
+            let k = Self::POWERS[i];
+            rows[i] = if k <= H { y[k - 1] } else { y[P - k - 1].conjugate() };
+            x[0] = x[0].add(rows[i].re);
+        }
+        for t in 0..H {
+            let (mut even, mut odd) = (first, W::splat(W::E::ZERO));
+            for i in 0..H {
+                let turn = self.0[t + i];
+                even = rows[i].re.fma(turn.re, even);
+                odd = rows[i].im.fma(turn.im, odd);
+            }
+            (x[Self::POWERS[t]], x[P - Self::POWERS[t]]) = (even.sub(odd), even.add(odd));
+        }
+        x
     }
 }

@@ -11,7 +11,7 @@
 
 use super::butterfly::{Butterfly, C, Small};
 use super::factors::{Way, prime, radices};
-use super::odd::{Few, Pairs, Rows};
+use super::odd::{BLOCK, Few, Pairs, Rows};
 use super::prime::Prime;
 use super::roots::Roots;
 use crate::lanes::{Job, Width, dispatch};
@@ -221,8 +221,6 @@ impl<E: Float> Pass<'_, E> {
     /// That of the job.
     #[inline(always)]
     unsafe fn pairs<W: V<E = E>>(&self, pairs: &Pairs<E>) {
-        /// Pairs of results that are computed together.
-        const BLOCK: usize = 4;
         let (m, s, r, row) = (self.stage.m, self.stage.s, self.stage.radix, 2 * W::N);
         let (half, mut rows) = (pairs.half(), Rows::<W, 2>::new());
         // SAFETY: as for `registers`; all rows are set.

@@ -12,7 +12,7 @@ use super::butterfly::C;
 use super::factors::{primes, real_prime};
 use super::hartley::Hartley;
 use super::long::Long;
-use super::odd::{Pairs, Rows};
+use super::odd::{BLOCK, Few, Pairs, Rows};
 use super::plan::{Plan, pair};
 use super::roots::Roots;
 use crate::lanes::{Job, Width, dispatch};
@@ -305,23 +305,51 @@ impl<E: Float> Job<E> for Split<'_, E> {
     unsafe fn run<W: V<E = E>>(&self) {
         // SAFETY: the caller's promise.
         unsafe {
-            match self.odd.r / 2 {
-                1 => self.columns::<W, 1>(),
-                2 => self.columns::<W, 2>(),
-                3 => self.columns::<W, 3>(),
-                _ => self.columns::<W, 4>(),
+            match self.odd.r {
+                3 => self.few::<W, 3, 1>(),
+                5 => self.few::<W, 5, 2>(),
+                7 => self.few::<W, 7, 3>(),
+                11 => self.few::<W, 11, 5>(),
+                13 => self.few::<W, 13, 6>(),
+                _ => self.columns::<W>(),
             }
         }
     }
 }
 
 impl<E: Float> Split<'_, E> {
-    /// All columns, `K` pairs of results at a time. The last of them end with the last pair: some may be written twice.
+    /// All columns of few rows.
     ///
     /// # Safety
-    /// That of the job; there are `K` pairs.
+    /// That of the job; there are `P` rows.
     #[inline(always)]
-    unsafe fn columns<W: V<E = E>, const K: usize>(&self) {
+    unsafe fn few<W: V<E = E>, const P: usize, const H: usize>(&self) {
+        let Odd { m, ref pairs, ref turns, .. } = *self.odd;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let few = Few::<W, P, H>::new(pairs);
+            for j in 0..m {
+                let mut x = [W::splat(E::ZERO); P];
+                for (i, x) in x.iter_mut().enumerate() {
+                    *x = W::load(self.x.add((i * m + j) * W::N));
+                }
+                let (all, y) = few.real(&x);
+                all.store(self.ends.reals.add(j * W::N));
+                for k in 1..=H {
+                    let turn = C::splat(turns.as_ptr().add(2 * (j * H + k - 1)));
+                    let z = if j > 0 { y[k - 1].mul(turn) } else { y[k - 1] };
+                    z.store(self.ends.line(m, k, W::N).add(2 * j * W::N));
+                }
+            }
+        }
+    }
+
+    /// All columns. The last results that are computed together end with the last pair: some may be written twice.
+    ///
+    /// # Safety
+    /// That of the job; there are more pairs than are computed together.
+    #[inline(always)]
+    unsafe fn columns<W: V<E = E>>(&self) {
         let Odd { r, m, ref pairs, .. } = *self.odd;
         let (half, mut rows) = (r / 2, Rows::<W, 1>::new());
         // SAFETY: the caller's promise; all rows are set.
@@ -337,10 +365,10 @@ impl<E: Float> Split<'_, E> {
                     all = all.add(a.add(b));
                 }
                 all.store(self.ends.reals.add(j * W::N));
-                for t in (0..half).step_by(K) {
-                    let t = t.min(half - K);
-                    let (cos, sin) = rows.results::<K>(pairs, [first], t);
-                    for v in 0..K {
+                for t in (0..half).step_by(BLOCK) {
+                    let t = t.min(half - BLOCK);
+                    let (cos, sin) = rows.results::<BLOCK>(pairs, [first], t);
+                    for v in 0..BLOCK {
                         self.store(j, t + v, cos[v], sin[v]);
                     }
                 }
@@ -381,23 +409,50 @@ impl<E: Float> Job<E> for Join<'_, E> {
     unsafe fn run<W: V<E = E>>(&self) {
         // SAFETY: the caller's promise.
         unsafe {
-            match self.odd.r / 2 {
-                1 => self.columns::<W, 1>(),
-                2 => self.columns::<W, 2>(),
-                3 => self.columns::<W, 3>(),
-                _ => self.columns::<W, 4>(),
+            match self.odd.r {
+                3 => self.few::<W, 3, 1>(),
+                5 => self.few::<W, 5, 2>(),
+                7 => self.few::<W, 7, 3>(),
+                11 => self.few::<W, 11, 5>(),
+                13 => self.few::<W, 13, 6>(),
+                _ => self.columns::<W>(),
             }
         }
     }
 }
 
 impl<E: Float> Join<'_, E> {
-    /// All columns, `K` pairs of results at a time. The last of them end with the last pair: some may be written twice.
+    /// All columns of few rows.
     ///
     /// # Safety
-    /// That of the job; there are `K` pairs.
+    /// That of the job; there are `P` rows.
     #[inline(always)]
-    unsafe fn columns<W: V<E = E>, const K: usize>(&self) {
+    unsafe fn few<W: V<E = E>, const P: usize, const H: usize>(&self) {
+        let Odd { m, ref pairs, ref turns, .. } = *self.odd;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let few = Few::<W, P, H>::new(pairs);
+            for j in 0..m {
+                let mut y = [C::zero(); H];
+                for k in 1..=H {
+                    let turn = C::splat(turns.as_ptr().add(2 * (j * H + k - 1)));
+                    let z = C::<W>::load(self.ends.line(m, k, W::N).add((m - j) % m * 2 * W::N));
+                    y[k - 1] = if j > 0 { z.mul_conjugate(turn) } else { z };
+                }
+                let x = few.real_adjoint(W::load(self.ends.reals.add(j * W::N)), &y);
+                for (i, x) in x.iter().enumerate() {
+                    x.store(self.y.add((i * m + j) * W::N));
+                }
+            }
+        }
+    }
+
+    /// All columns. The last results that are computed together end with the last pair: some may be written twice.
+    ///
+    /// # Safety
+    /// That of the job; there are more pairs than are computed together.
+    #[inline(always)]
+    unsafe fn columns<W: V<E = E>>(&self) {
         let Odd { r, m, ref pairs, ref turns, .. } = *self.odd;
         let (half, mut rows) = (r / 2, Rows::<W, 1>::new());
         // SAFETY: the caller's promise; all rows are set.
@@ -415,10 +470,10 @@ impl<E: Float> Join<'_, E> {
                     all = all.add(z.re);
                 }
                 all.store(self.y.add(j * W::N));
-                for t in (0..half).step_by(K) {
-                    let t = t.min(half - K);
-                    let (cos, sin) = rows.results::<K>(pairs, [first], t);
-                    for v in 0..K {
+                for t in (0..half).step_by(BLOCK) {
+                    let t = t.min(half - BLOCK);
+                    let (cos, sin) = rows.results::<BLOCK>(pairs, [first], t);
+                    for v in 0..BLOCK {
                         self.store(j, t + v, cos[v], sin[v]);
                     }
                 }
