@@ -47,11 +47,37 @@ impl Program {
         known.then(|| [a, b].map(|z| self.parts_of(z, size)))
     }
 
+    /// Whether a number of 8 bytes is one lane so far: what is as easily computed of lanes as of parts is, then.
+    fn is_lane(&self, z: Id) -> bool {
+        self.kind(z) == Kind::Lane(8) && !self.parts.contains_key(&z)
+    }
+
+    /// A sum or difference of complex numbers; of lanes by the second function.
+    fn linear(&mut self, f: [Two; 2], a: Id, b: Id, size: usize) -> Id {
+        if size == 8 && self.is_lane(a) && self.is_lane(b) {
+            return self.two(f[1], a, b);
+        }
+        let (a, b) = (self.parts_of(a, size), self.parts_of(b, size));
+        let z = [0, 1].map(|k| self.two(f[0], a[k], b[k]));
+        self.pair(z)
+    }
+
     /// A number whose sign is turned.
-    fn turned(&mut self, x: Id) -> Id {
+    pub(super) fn turned(&mut self, x: Id) -> Id {
         let size = self.size(x);
         let sign = self.constant(1 << (8 * size - 1), size);
         self.two(Two::Xor, x, sign)
+    }
+
+    /// A complex number whose imaginary part is turned, and the real one if `both` are.
+    fn turned_parts(&mut self, z: Id, size: usize, both: bool) -> Id {
+        if size == 8 && self.is_lane(z) {
+            let signs = self.constant(if both { 1 << 63 | 1 << 31 } else { 1 << 63 }, 8);
+            return self.two(Two::Xor, z, signs);
+        }
+        let [re, im] = self.parts_of(z, size);
+        let (re, im) = (if both { self.turned(re) } else { re }, self.turned(im));
+        self.pair([re, im])
     }
 
     /// Whether a number is not NaN and not infinite.
@@ -81,12 +107,8 @@ macro_rules! instructions {
 }
 
 instructions! {
-    negative(p, z) { let z = z.map(|x| p.turned(x)); p.pair(z) }
-    conjugate(p, z) { let im = p.turned(z[1]); p.pair([z[0], im]) }
     real(_p, z) { z[0] }
     imaginary(_p, z) { z[1] }
-    sum(p, a, b) { let z = [0, 1].map(|k| p.two(Two::Add, a[k], b[k])); p.pair(z) }
-    difference(p, a, b) { let z = [0, 1].map(|k| p.two(Two::Sub, a[k], b[k])); p.pair(z) }
     equal(p, a, b) {
         let [re, im] = [0, 1].map(|k| p.compare(predicate::EQ, a[k], b[k]));
         p.both(re, im)
@@ -103,6 +125,22 @@ instructions! {
     }
     /// From `Z` to the other complex type.
     resize(p, z) { let z = z.map(|x| p.float_resize(x)); p.pair(z) }
+}
+
+pub(crate) fn sum<Z>(x: [Id; 3], _: usize) -> Id {
+    with(|p| p.linear([Two::Add, Two::AddHalves], x[0], x[1], size_of::<Z>()))
+}
+
+pub(crate) fn difference<Z>(x: [Id; 3], _: usize) -> Id {
+    with(|p| p.linear([Two::Sub, Two::SubHalves], x[0], x[1], size_of::<Z>()))
+}
+
+pub(crate) fn negative<Z>(x: [Id; 3], _: usize) -> Id {
+    with(|p| p.turned_parts(x[0], size_of::<Z>(), true))
+}
+
+pub(crate) fn conjugate<Z>(x: [Id; 3], _: usize) -> Id {
+    with(|p| p.turned_parts(x[0], size_of::<Z>(), false))
 }
 
 /// A complex number by its parts.

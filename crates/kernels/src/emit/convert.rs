@@ -33,9 +33,16 @@ impl Program {
 
     /// A float of the other size.
     pub(super) fn float_resize(&mut self, a: Id) -> Id {
-        match self.size(a) {
-            4 => self.converted(Convert::Float, a, 8),
-            8 => self.converted(Convert::Float, a, 4),
+        // The sign is turned last: what is turned may be there already.
+        if let Some(x) = self.negated(a) {
+            let x = self.float_resize(x);
+            return self.turned(x);
+        }
+        match (self.size(a), self.known(a)) {
+            (4, Some(bits)) => self.number(f32::from_bits(bits as u32).into(), 8),
+            (8, Some(bits)) => self.number(f64::from_bits(bits), 4),
+            (4, None) => self.converted(Convert::Float, a, 8),
+            (8, None) => self.converted(Convert::Float, a, 4),
             _ => self.fail(),
         }
     }

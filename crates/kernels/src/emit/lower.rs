@@ -158,6 +158,10 @@ pub(super) struct Plan<'a> {
 /// The most operations of a program that is compiled: code should stay in the caches of instructions.
 const MOST_OPS: usize = 8000;
 
+/// Items of a step that two copies of make faster though there are too few registers, and the most values of it at once.
+const LONG_STEP: std::ops::Range<usize> = 64..400;
+const MOST_SPILLED: usize = 24;
+
 /// Registers for addresses; from [`SAVED`] on they belong to the caller.
 const POINTERS: [Gpr; 9] = [8, 9, 10, 11, RBX, 12, 13, 14, 15];
 const SAVED: usize = 4;
@@ -252,7 +256,9 @@ pub(super) fn compile(program: &Program, how: How) -> Option<(Vec<u8>, usize)> {
     let fits = |&u: &usize| {
         vectors * u + 2 <= if wide { 32 } else { 16 } && (!wide || truths * u <= 6) && plan.items.len() * u <= 800
     };
-    let copies = [4, 2].into_iter().find(fits).unwrap_or(1);
+    // A long step waits for its own results, further than a machine looks ahead: then a copy is worth what it spills.
+    let is_long = LONG_STEP.contains(&plan.items.len()) && vectors <= MOST_SPILLED && (!wide || truths <= 3);
+    let copies = [4, 2].into_iter().find(fits).unwrap_or(if is_long { 2 } else { 1 });
 
     let frame_size = plan.enter(&mut asm);
     asm.clear(RAX);

@@ -83,6 +83,9 @@ pub(crate) enum Two {
     And,
     Or,
     Xor,
+    /// Of the floats of 4 bytes that lanes of 8 bytes consist of.
+    AddHalves,
+    SubHalves,
     /// Of integers of so many bytes, which may be parts of a lane.
     Whole(Whole, u8),
     /// `a 2^⌊b⌋`, rounded once: in 512 bits only.
@@ -114,12 +117,12 @@ pub(crate) enum Whole {
 impl Two {
     pub(super) fn commutes(self) -> bool {
         match self {
-            Two::Add | Two::Mul | Two::And | Two::Or | Two::Xor => true,
+            Two::Add | Two::Mul | Two::And | Two::Or | Two::Xor | Two::AddHalves => true,
             Two::Whole(f, _) => {
                 use Whole::*;
                 matches!(f, Add | Mul | MulLow | Min | MinUnsigned | Max | MaxUnsigned)
             }
-            Two::Sub | Two::Div | Two::Min | Two::Max | Two::Scale => false,
+            Two::Sub | Two::Div | Two::Min | Two::Max | Two::Scale | Two::SubHalves => false,
         }
     }
 }
@@ -379,7 +382,7 @@ impl Program {
     }
 
     /// `x` where `a = -x`.
-    fn negated(&self, a: Id) -> Option<Id> {
+    pub(super) fn negated(&self, a: Id) -> Option<Id> {
         let sign = |b: Id| matches!(self.op(b), Op::Constant(s, size) if s == 1 << (8 * size - 1));
         match self.op(a) {
             Op::Two(Two::Xor, x, b) if sign(b) => Some(x),

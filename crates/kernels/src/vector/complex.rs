@@ -257,9 +257,8 @@ fn quotient<W: Wide>(a: Z<W>, b: Z<W>) -> Result<W> {
     let top = [a[0].mul(x).add(a[1].mul(y)), a[1].mul(x).sub(a[0].mul(y))];
     let value = scaled([top[0].div(n), top[1].div(n)], scale);
     let usual = W::both(k::<W>(1e-280).lt(big), big.lt(k(1e280)));
-    // What is finite differs from itself by 0. Of the divisor's parts an infinite one is the larger, and `big` is NaN unless
-    // the imaginary one is.
-    let finite = W::both(a[0].sub(a[0]).eq(a[1].sub(a[1])), q.eq(q));
+    // Where a part of either is not finite, this is not, or `big` is not.
+    let finite = top[0].sub(top[0]).eq(k(0.0));
     (value, W::not(W::both(usual, finite)))
 }
 

@@ -233,6 +233,8 @@ impl Block<'_, '_> {
             Two::And => target.float(0x54, size),
             Two::Or => target.float(0x56, size),
             Two::Xor => target.float(0x57, size),
+            Two::AddHalves => target.float(0x58, 4),
+            Two::SubHalves => target.float(0x5c, 4),
             Two::Whole(f, part) => instruction(f, part.into()),
             Two::Scale => target.lanes_of(2, 0x2c, size),
         };
@@ -240,7 +242,10 @@ impl Block<'_, '_> {
         let (a, b) = if exchange { (b, a) } else { (a, b) };
         let x = self.registers.register(asm, a);
         // Instructions on smaller parts repeat other elements, or none.
-        let parts = matches!(f, Two::Whole(_, part) if usize::from(part) != size || part < 4);
+        let parts = match f {
+            Two::Whole(_, part) => usize::from(part) != size || part < 4,
+            _ => matches!(f, Two::AddHalves | Two::SubHalves),
+        };
         let y = if parts { self.registers.lanes(asm, b) } else { self.registers.operand(asm, b) };
         self.registers.release(&[a, b]);
         let d = self.registers.take(asm, false);
