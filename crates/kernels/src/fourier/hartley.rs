@@ -16,7 +16,7 @@ use super::roots::Roots;
 use crate::lanes::{Job, Width, dispatch};
 use crate::memory::{Fallible, push, with_capacity, zeros};
 use crate::simd::Level;
-use crate::vector::{Float, Tables, V};
+use crate::vector::{Float, V};
 
 /// A transform of `p` real rows.
 pub(super) struct Hartley<E> {
