@@ -166,8 +166,8 @@ mod tests {
         for n in 64..=2048 {
             let largest = primes(n).last().copied().unwrap_or(1);
             let bound = match largest {
-                ..=13 => 1.0,
-                ..=61 => 1.4,
+                0..=13 => 1.0,
+                14..=61 => 1.4,
                 _ => 2.25,
             };
             let times = beside_neighbours(n);

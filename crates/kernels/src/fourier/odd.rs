@@ -111,8 +111,8 @@ impl<W: V, const D: usize> Rows<W, D> {
         // SAFETY: the caller's promise: turns are taken below `half + t + K - 1`, of which the table has all.
         unsafe {
             let table = pairs.table.as_ptr().add(2 * t + PART);
-            for v in 0..K - 1 {
-                turns[v] = W::splat(*table.add(2 * v));
+            for (v, turn) in turns.iter_mut().enumerate().take(K - 1) {
+                *turn = W::splat(*table.add(2 * v));
             }
             // The turns of `K` steps are in places that rotate, so that none moves.
             while i + K <= half {
@@ -226,17 +226,17 @@ impl<W: V, const P: usize, const H: usize> Few<W, P, H> {
     #[inline(always)]
     pub(super) fn real_adjoint(&self, first: W, y: &[C<W>; H]) -> [W; P] {
         let (mut x, mut rows) = ([first; P], [C::zero(); H]);
-        for i in 0..H {
+        for (i, row) in rows.iter_mut().enumerate() {
             let k = Self::POWERS[i];
-            rows[i] = if k <= H { y[k - 1] } else { y[P - k - 1].conjugate() };
-            x[0] = x[0].add(rows[i].re);
+            *row = if k <= H { y[k - 1] } else { y[P - k - 1].conjugate() };
+            x[0] = x[0].add(row.re);
         }
         for t in 0..H {
             let (mut even, mut odd) = (first, W::splat(W::E::ZERO));
-            for i in 0..H {
+            for (i, row) in rows.iter().enumerate() {
                 let turn = self.0[t + i];
-                even = rows[i].re.fma(turn.re, even);
-                odd = rows[i].im.fma(turn.im, odd);
+                even = row.re.fma(turn.re, even);
+                odd = row.im.fma(turn.im, odd);
             }
             (x[Self::POWERS[t]], x[P - Self::POWERS[t]]) = (even.sub(odd), even.add(odd));
         }

@@ -241,12 +241,14 @@ impl<E: Float> Pass<'_, E> {
                 all.store(to);
                 let store = Symmetric { to, step: s * row, turns: (p > 0).then_some(turns), r };
                 // The last block ends with the last pair: some may be written twice.
-                for t in (0..half).step_by(BLOCK) {
-                    let t = t.min(half - BLOCK);
+                let mut next = 0;
+                while next < half {
+                    let t = next.min(half - BLOCK);
                     let (cos, sin) = rows.results::<BLOCK>(pairs, [first.re, first.im], t);
                     for v in 0..BLOCK {
                         store.pair(pairs.powers[t + v] as usize, cos[v], sin[v]);
                     }
+                    next += BLOCK;
                 }
             }
         }

@@ -365,12 +365,14 @@ impl<E: Float> Split<'_, E> {
                     all = all.add(a.add(b));
                 }
                 all.store(self.ends.reals.add(j * W::N));
-                for t in (0..half).step_by(BLOCK) {
-                    let t = t.min(half - BLOCK);
+                let mut next = 0;
+                while next < half {
+                    let t = next.min(half - BLOCK);
                     let (cos, sin) = rows.results::<BLOCK>(pairs, [first], t);
                     for v in 0..BLOCK {
                         self.store(j, t + v, cos[v], sin[v]);
                     }
+                    next += BLOCK;
                 }
             }
         }
@@ -470,12 +472,14 @@ impl<E: Float> Join<'_, E> {
                     all = all.add(z.re);
                 }
                 all.store(self.y.add(j * W::N));
-                for t in (0..half).step_by(BLOCK) {
-                    let t = t.min(half - BLOCK);
+                let mut next = 0;
+                while next < half {
+                    let t = next.min(half - BLOCK);
                     let (cos, sin) = rows.results::<BLOCK>(pairs, [first], t);
                     for v in 0..BLOCK {
                         self.store(j, t + v, cos[v], sin[v]);
                     }
+                    next += BLOCK;
                 }
             }
         }
