@@ -9,7 +9,6 @@ pub(super) struct C<W> {
     pub(super) im: W,
 }
 
-/// Signs are those of the second factor, which is often that of many products.
 impl<W: V> C<W> {
     #[inline(always)]
     pub(super) fn zero() -> C<W> {
@@ -59,7 +58,7 @@ impl<W: V> C<W> {
 
     #[inline(always)]
     pub(super) fn mul(self, b: C<W>) -> C<W> {
-        let re = self.im.fma(b.im.neg(), self.re.mul(b.re));
+        let re = self.im.neg().fma(b.im, self.re.mul(b.re));
         C { re, im: self.im.fma(b.re, self.re.mul(b.im)) }
     }
 
@@ -67,7 +66,7 @@ impl<W: V> C<W> {
     #[inline(always)]
     pub(super) fn mul_conjugate(self, b: C<W>) -> C<W> {
         let re = self.im.fma(b.im, self.re.mul(b.re));
-        C { re, im: self.re.fma(b.im.neg(), self.im.mul(b.re)) }
+        C { re, im: self.re.neg().fma(b.im, self.im.mul(b.re)) }
     }
 
     #[inline(always)]
@@ -96,13 +95,13 @@ impl<W: V> C<W> {
     /// `self - i x s`, for a real `s`.
     #[inline(always)]
     fn minus_i_times(self, x: C<W>, s: W) -> C<W> {
-        C { re: x.im.fma(s, self.re), im: x.re.fma(s.neg(), self.im) }
+        C { re: x.im.fma(s, self.re), im: x.re.neg().fma(s, self.im) }
     }
 
     /// `self + i x s`, for a real `s`.
     #[inline(always)]
     fn plus_i_times(self, x: C<W>, s: W) -> C<W> {
-        C { re: x.im.fma(s.neg(), self.re), im: x.re.fma(s, self.im) }
+        C { re: x.im.neg().fma(s, self.re), im: x.re.fma(s, self.im) }
     }
 
     #[inline(always)]

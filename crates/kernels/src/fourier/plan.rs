@@ -122,6 +122,9 @@ impl<E: Float> Plan<E> {
             unsafe {
                 match &stage.kind {
                     Kind::Prime(prime) => stage.primes(width, prime, from, to, spare),
+                    Kind::Pairs(pairs) if stage.radix > MOST_FEW => {
+                        dispatch(width, &Many { pass: Pass { stage, x: from, y: to }, pairs });
+                    }
                     _ => dispatch(width, &Pass { stage, x: from, y: to }),
                 }
             }
@@ -149,7 +152,10 @@ impl<E: Float> Stage<E> {
     }
 }
 
-/// A pass over a panel.
+/// The largest odd radix of passes in registers.
+const MOST_FEW: usize = 13;
+
+/// A pass over a panel, in registers.
 struct Pass<'a, E> {
     stage: &'a Stage<E>,
     x: *const E,
@@ -165,13 +171,12 @@ impl<E: Float> Job<E> for Pass<'_, E> {
                 (Kind::Pairs(pairs), 7) => self.registers(&Few::<W, 7, 3>::new(pairs)),
                 (Kind::Pairs(pairs), 11) => self.registers(&Few::<W, 11, 5>::new(pairs)),
                 (Kind::Pairs(pairs), 13) => self.registers(&Few::<W, 13, 6>::new(pairs)),
-                (Kind::Pairs(pairs), _) => self.pairs::<W>(pairs),
                 (_, 2) => self.registers::<W, 2>(&Small),
                 (_, 3) => self.registers::<W, 3>(&Small),
                 (_, 4) => self.registers::<W, 4>(&Small),
                 (_, 5) => self.registers::<W, 5>(&Small),
                 (_, 8) => self.registers::<W, 8>(&Small),
-                _ => unreachable!("other radices have tables"),
+                _ => unreachable!("other radices have jobs of their own"),
             }
         }
     }
@@ -252,6 +257,20 @@ impl<E: Float> Pass<'_, E> {
                 }
             }
         }
+    }
+}
+
+/// A pass of a larger radix: its rows of pairs are far more than registers, and no room that other passes should take.
+struct Many<'a, E> {
+    pass: Pass<'a, E>,
+    pairs: &'a Pairs<E>,
+}
+
+impl<E: Float> Job<E> for Many<'_, E> {
+    #[inline(always)]
+    unsafe fn run<W: V<E = E>>(&self) {
+        // SAFETY: the caller's promise.
+        unsafe { self.pass.pairs::<W>(self.pairs) }
     }
 }
 
