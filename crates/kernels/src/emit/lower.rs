@@ -377,10 +377,11 @@ fn homes(
                 home[id] = Some(Memory { base: Base::Pool, disp, broadcast: false });
             }
             Op::Input(k) if program.kinds[id].size() <= 8 => inputs.push((k, 0, id)),
-            Op::Part(second, z) => match program.op(z) {
-                Op::Input(k) => inputs.push((k, 8 * i32::from(second), id)),
-                _ => {}
-            },
+            Op::Part(second, z) => {
+                if let Op::Input(k) = program.op(z) {
+                    inputs.push((k, 8 * i32::from(second), id));
+                }
+            }
             _ => {}
         }
     }
