@@ -1,8 +1,8 @@
 //! Complex numbers in programs: all that is computed of them is computed of their parts, each a value of its own.
 //!
-//! A number of 8 bytes is a lane of integers in memory, which is taken apart and put together by shifts. One of 16 bytes is
-//! no lane: it is an input, of which there are parts ([`Op::Part`]), or a pair of lanes ([`Op::Pair`]). Kernels are those
-//! of [`tile`](crate::tile): each function is generic in the complex type of its operands.
+//! A number of 8 bytes is a lane of integers in memory, which is taken apart and put together by shifts. One of 16 bytes
+//! is no lane: it is an input, of which there are parts ([`Op::Part`]), or a pair of lanes ([`Op::Pair`]). Kernels are
+//! those of [`tile`](crate::tile): each function is generic in the complex type of its operands.
 
 use super::program::{Id, Kind, Op, Program, Two, Way, predicate};
 use super::record::{Recorded, with};

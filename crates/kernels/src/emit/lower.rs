@@ -158,7 +158,7 @@ pub(super) struct Plan<'a> {
 /// The most operations of a program that is compiled: code should stay in the caches of instructions.
 const MOST_OPS: usize = 8000;
 
-/// Items of a step that two copies of make faster though there are too few registers, and the most values of it at once.
+/// Items of a step of which two copies are faster though there are too few registers, and the most values of it at once.
 const LONG_STEP: std::ops::Range<usize> = 64..400;
 const MOST_SPILLED: usize = 24;
 

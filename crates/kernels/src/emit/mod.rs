@@ -8,8 +8,8 @@
 //! A step is the elements of one vector of the body's widest lanes; narrower values take a part of a register. Integers have
 //! every width and both signs. Truth values are mask registers in AVX-512, and lanes as wide as what was compared in AVX2.
 //!
-//! A complex number is two values ([`complex`]). One of 16 bytes is read and written as two vectors that are put in order;
-//! programs with such elements take whole vectors only.
+//! A complex number is two values ([`complex`]). Elements of 16 bytes are read and written as two vectors that are put in
+//! order; programs with such elements take whole vectors only.
 //!
 //! Bodies with operations that are calls (special functions, inverses of complex functions) and powers of integers are
 //! interpreted. A vector in which some lane needs a scalar function (sin, cos, tan and rem of large numbers, complex

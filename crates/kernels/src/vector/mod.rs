@@ -168,8 +168,8 @@ pub(crate) trait V: Copy {
     fn either(a: Self::M, b: Self::M) -> Self::M;
     fn not(a: Self::M) -> Self::M;
     fn any(a: Self::M) -> bool;
-    /// Whether there may be a lane in which it holds: where there is none, a function may leave out what is for such lanes
-    /// alone.
+    /// Whether there may be a lane in which it holds: where there is none, a function may leave out what is for such
+    /// lanes alone.
     #[inline(always)]
     fn may_hold(a: Self::M) -> bool {
         Self::any(a)

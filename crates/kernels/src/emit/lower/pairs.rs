@@ -1,5 +1,5 @@
-//! Complex numbers of 16 bytes: two vectors in memory, whose elements are put in order on their way to and from a vector of
-//! real and one of imaginary parts.
+//! Complex numbers of 16 bytes: two vectors in memory, whose elements are put in order on their way to and from a vector
+//! of real and one of imaginary parts.
 
 use super::block::Block;
 use super::*;
