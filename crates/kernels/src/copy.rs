@@ -66,7 +66,7 @@ fn region<T: Copy>(dst: &mut [T], offset: usize, stride: impl Fn(usize) -> isize
     let turned = turned(&loops);
     let is_square = turned.as_ref().is_some_and(|(_, turned)| inner.len.min(turned.len) >= SMALL);
     if inner.len < SHORT && !is_square {
-        let (rest, block) = loops.blocks(*BLOCKS.end());
+        let (rest, block) = loops.blocks();
         let count = rest.outer().iter().fold(1usize, |n, a| n.saturating_mul(a.len));
         if BLOCKS.contains(&block.len()) && count >= FEW {
             return blocks(dst, data, start, &rest, &block);
@@ -100,7 +100,7 @@ fn region<T: Copy>(dst: &mut [T], offset: usize, stride: impl Fn(usize) -> isize
 }
 
 /// Elements of blocks whose places are found once for all blocks, and the least number of blocks.
-const BLOCKS: std::ops::RangeInclusive<usize> = 16..=64;
+const BLOCKS: std::ops::RangeInclusive<usize> = 16..=crate::loops::BLOCK;
 const FEW: usize = 8;
 
 /// Copies blocks that begin where the runs of `rest` do; `block` has the distances of their elements from the first.

@@ -7,6 +7,10 @@
 //! Invariant: the order of the axes is kept, so elements are visited in the order in which the axes were given.
 
 use crate::memory::{Fallible, push};
+use smallvec::{SmallVec, smallvec};
+
+/// The most elements of a block.
+pub(crate) const BLOCK: usize = 64;
 
 /// One axis of a nest: its length and the stride of each operand along it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,19 +85,20 @@ impl<const N: usize> Loops<N> {
         self
     }
 
-    /// The innermost axes of together at most `most` elements: the nest around them, and how far each of their elements is
+    /// The innermost axes of together at most [`BLOCK`] elements: the nest around them, and how far each of their elements is
     /// from the first one, in row-major order.
-    pub(crate) fn blocks(&self, most: usize) -> (Self, Vec<[isize; N]>) {
+    pub(crate) fn blocks(&self) -> (Self, SmallVec<[[isize; N]; BLOCK]>) {
         let mut rest = self.clone();
-        let mut block = vec![[0; N]];
+        let mut block = smallvec![[0; N]];
         let mut axis = Some(self.inner);
-        while let Some(Axis { len, strides }) = axis.filter(|a| a.len.saturating_mul(block.len()) <= most) {
-            let moved = |i: usize, at: [isize; N]| {
-                let mut to = at;
-                (0..N).for_each(|k| to[k] = at[k].wrapping_add(strides[k].wrapping_mul(i as isize)));
-                to
-            };
-            block = (0..len).flat_map(|i| block.iter().map(move |&at| moved(i, at))).collect();
+        while let Some(Axis { len, strides }) = axis.filter(|a| a.len.saturating_mul(block.len()) <= BLOCK) {
+            let one = block.len();
+            for (i, e) in (1..len).flat_map(|i| (0..one).map(move |e| (i, e))) {
+                let mut at: [isize; N] = block[e];
+                (0..N).for_each(|k| at[k] = at[k].wrapping_add(strides[k].wrapping_mul(i as isize)));
+                block.push(at);
+            }
+            block.truncate(len.saturating_mul(one));
             axis = rest.outer.pop();
         }
         rest.outer.extend(axis);
