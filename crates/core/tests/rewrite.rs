@@ -201,7 +201,7 @@ fn cuts(shape: &[usize]) -> Vec<Slice> {
 
 #[test]
 fn parts_of_gathers_and_their_adjoints_have_fewer_indices_and_the_same_bits() {
-    let x = Array::from_vec(&[4, 5], (0..20).map(|i| 1.0 / f64::from(i - 7)).collect::<Vec<_>>()).unwrap();
+    let x = Array::from_vec([4, 5], (0..20).map(|i| 1.0 / f64::from(i - 7)).collect::<Vec<_>>()).unwrap();
     let mut fewer = 0;
     for (windows, sizes, indices) in gathers() {
         for bounds in [Bounds::Clip, Bounds::Drop, Bounds::Error] {
@@ -217,8 +217,8 @@ fn parts_of_gathers_and_their_adjoints_have_fewer_indices_and_the_same_bits() {
                 });
                 let derived = grad(&AdContext::default(), &sum, &[sum.params()[0]]).unwrap();
                 for f in [f, derived] {
-                    let (whole, simple) = (reference::run(&f, &[x.clone()]), simplify(&f));
-                    match (whole, reference::run(&simple, &[x.clone()])) {
+                    let (whole, simple) = (reference::run(&f, std::slice::from_ref(&x)), simplify(&f));
+                    match (whole, reference::run(&simple, std::slice::from_ref(&x))) {
                         (Ok(a), Ok(b)) => assert!(a[0].same_bits(&b[0]), "{cut:?} of {f}\nbecomes {simple}"),
                         (Err(_), Err(_)) => assert_eq!(bounds, Bounds::Error),
                         (a, b) => panic!("{a:?} and {b:?} of {f}\nand {simple}"),
