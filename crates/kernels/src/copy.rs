@@ -116,7 +116,7 @@ fn blocks<T: Copy>(dst: &mut [T], data: &[T], start: [usize; 2], rest: &Loops<2>
     let is_dense = (0..).zip(block).all(|(i, at)| at[0] == i);
     rest.in_order(start, |[d, s], _| {
         assert!(writes(d, dst.len()) && reads(s, data.len()), "blocks are inside their slices");
-        let (to, from) = (dst[d..].as_mut_ptr(), data[s..].as_ptr());
+        let (to, from) = (dst.as_mut_ptr().wrapping_add(d), data.as_ptr().wrapping_add(s));
         if is_dense {
             for (i, at) in block.iter().enumerate() {
                 // SAFETY: the least and the greatest place are inside.

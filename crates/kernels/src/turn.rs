@@ -5,6 +5,7 @@
 use crate::view::Run;
 
 /// Lines, and elements of a line, that are turned in registers at a time.
+#[cfg(target_arch = "x86_64")]
 const SQUARE: usize = 8;
 
 /// Lines of elements in a slice, evenly spaced.
@@ -25,6 +26,7 @@ impl Lines {
 
     /// Whether `width` lines of `steps` adjacent elements are inside a slice of `len` elements, and are squares that fill
     /// registers.
+    #[cfg(target_arch = "x86_64")]
     fn are_squares<T>(self, [width, steps]: [usize; 2], len: usize) -> bool {
         let inside = |line: usize| self.first(line).checked_add(steps).is_some_and(|end| end <= len);
         let fill = matches!(size_of::<T>(), 4 | 8) && width >= SQUARE && steps >= SQUARE;
@@ -43,7 +45,7 @@ pub(crate) fn to_columns<T: Copy, const W: usize>(to: &mut [[T; W]], width: usiz
     let steps = to.len();
     #[cfg(target_arch = "x86_64")]
     if width <= W && lines.are_squares::<T>([width, steps], x.len()) {
-        let (from, next) = (x[lines.start..].as_ptr(), lines.next);
+        let (from, next) = (x.as_ptr().wrapping_add(lines.start), lines.next);
         let to = to.as_mut_ptr();
         // SAFETY: this machine has the instructions, and `are_squares` checked that all lines are inside `x`; `to` has
         // `steps` rows of `W` elements.
@@ -75,7 +77,7 @@ pub(crate) fn from_columns<T: Copy, const W: usize>(to: &mut [T], lines: Lines, 
     let steps = from.len();
     #[cfg(target_arch = "x86_64")]
     if width <= W && lines.are_squares::<T>([width, steps], to.len()) {
-        let (to, next, from) = (to[lines.start..].as_mut_ptr(), lines.next, from.as_ptr());
+        let (to, next, from) = (to.as_mut_ptr().wrapping_add(lines.start), lines.next, from.as_ptr());
         // SAFETY: as in `to_columns`, with `to` and `from` exchanged.
         return unsafe {
             match size_of::<T>() {
@@ -87,7 +89,7 @@ pub(crate) fn from_columns<T: Copy, const W: usize>(to: &mut [T], lines: Lines, 
     for l in 0..width {
         let start = lines.first(l);
         if lines.by == 1 {
-            let to = &mut to[start..start + from.len()];
+            let to = &mut to[start..start + steps];
             to.iter_mut().zip(from).for_each(|(to, from)| *to = from[l]);
             continue;
         }
