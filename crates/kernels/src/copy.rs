@@ -119,12 +119,12 @@ fn blocks<T: Copy>(dst: &mut [T], data: &[T], start: [usize; 2], rest: &Loops<2>
         let (to, from) = (dst.as_mut_ptr().wrapping_add(d), data.as_ptr().wrapping_add(s));
         if is_dense {
             for (i, at) in block.iter().enumerate() {
-                // SAFETY: the least and the greatest place are inside.
+                // SAFETY: the assertion: every place of the block is between its least and its greatest, which are inside.
                 unsafe { *to.add(i) = *from.offset(at[1]) };
             }
         } else {
             for at in block {
-                // SAFETY: as above.
+                // SAFETY: the assertion: every place of the block is between its least and its greatest, which are inside.
                 unsafe { *to.offset(at[0]) = *from.offset(at[1]) };
             }
         }

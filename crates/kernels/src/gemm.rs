@@ -319,8 +319,7 @@ fn widened<T: Half>(x: Matrix<T>, to: &mut [f32], count: usize, step: isize) {
             for (i, to) in to.chunks_exact_mut(run).enumerate() {
                 let (matrix, row) = ((i / rows) as isize, (i % rows) as isize);
                 let from = x.pointer().wrapping_offset(matrix * step + row * x.row_stride);
-                // SAFETY: this run of the matrices exists (the invariant of `Matrix`, for all of them), and has so many
-                // elements.
+                // SAFETY: the invariant of `Matrix`: all `run` elements of this part of the matrices exist.
                 unsafe { widen(to.as_mut_ptr(), from, run, x.col_stride) };
             }
         },

@@ -214,7 +214,7 @@ mod x86 {
                         let i = i.min(last_step) as isize;
                         let from = from.wrapping_offset(l * a[0] + i * a[1]);
                         let to = to.wrapping_offset(l * b[0] + i * b[1]);
-                        // What is read as a line is that along which elements are adjacent.
+                        // Reads along the axis whose elements are adjacent in memory.
                         let (next, other) = if a[1] == 1 { (a[0], b[1]) } else { (a[1], b[0]) };
                         let mut lines = ([from; N], [to; N]);
                         for k in 0..N {

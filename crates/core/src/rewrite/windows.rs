@@ -12,7 +12,7 @@ use super::Pass;
 use super::fold::as_splat;
 use crate::array::Scalar;
 use crate::emit::Emit;
-use crate::ops::{Bounds, Combine, Gather, Op, Pad, Scatter, Slice, Windows};
+use crate::ops::{Bounds, Combine, Op, Pad, Scatter, Slice, Windows};
 use crate::primitive::Val;
 use crate::shape::{Dim, Shape};
 
@@ -60,7 +60,7 @@ pub(super) fn slice(p: &mut Pass, cut: &Slice, x: Val) -> Option<Val> {
         return None;
     }
     let indices = p.one(part, &[operands[1]]);
-    Some(p.one(Gather { ..gather }, &[operands[0], indices]))
+    Some(p.one(gather, &[operands[0], indices]))
 }
 
 /// Sums of updates that are padded with zeros.

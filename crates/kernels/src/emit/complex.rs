@@ -9,7 +9,7 @@ use super::record::{Recorded, with};
 use crate::vector::{V, complex};
 
 impl Program {
-    /// The parts of a complex number of so many bytes.
+    /// The real and imaginary part of a complex number of `size` bytes.
     pub(super) fn parts_of(&mut self, z: Id, size: usize) -> [Id; 2] {
         if self.kind(z) != Kind::Lane(size as u8) {
             return [self.fail(); 2];
@@ -62,21 +62,21 @@ impl Program {
         self.pair(z)
     }
 
-    /// A number whose sign is turned.
-    pub(super) fn turned(&mut self, x: Id) -> Id {
+    /// A negated number.
+    pub(super) fn negative(&mut self, x: Id) -> Id {
         let size = self.size(x);
         let sign = self.constant(1 << (8 * size - 1), size);
         self.two(Two::Xor, x, sign)
     }
 
-    /// A complex number whose imaginary part is turned, and the real one if `both` are.
-    fn turned_parts(&mut self, z: Id, size: usize, both: bool) -> Id {
+    /// A complex number with a negated imaginary part, and a negated real part if `both`.
+    fn with_negated_parts(&mut self, z: Id, size: usize, both: bool) -> Id {
         if size == 8 && self.is_lane(z) {
             let signs = self.constant(if both { 1 << 63 | 1 << 31 } else { 1 << 63 }, 8);
             return self.two(Two::Xor, z, signs);
         }
         let [re, im] = self.parts_of(z, size);
-        let (re, im) = (if both { self.turned(re) } else { re }, self.turned(im));
+        let (re, im) = (if both { self.negative(re) } else { re }, self.negative(im));
         self.pair([re, im])
     }
 
@@ -136,11 +136,11 @@ pub(crate) fn difference<Z>(x: [Id; 3], _: usize) -> Id {
 }
 
 pub(crate) fn negative<Z>(x: [Id; 3], _: usize) -> Id {
-    with(|p| p.turned_parts(x[0], size_of::<Z>(), true))
+    with(|p| p.with_negated_parts(x[0], size_of::<Z>(), true))
 }
 
 pub(crate) fn conjugate<Z>(x: [Id; 3], _: usize) -> Id {
-    with(|p| p.turned_parts(x[0], size_of::<Z>(), false))
+    with(|p| p.with_negated_parts(x[0], size_of::<Z>(), false))
 }
 
 /// A complex number by its parts.

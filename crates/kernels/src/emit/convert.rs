@@ -33,10 +33,10 @@ impl Program {
 
     /// A float of the other size.
     pub(super) fn float_resize(&mut self, a: Id) -> Id {
-        // The sign is turned last: what is turned may be there already.
+        // Converts before it negates: the converted operand may exist already.
         if let Some(x) = self.negated(a) {
             let x = self.float_resize(x);
-            return self.turned(x);
+            return self.negative(x);
         }
         match (self.size(a), self.known(a)) {
             (4, Some(bits)) => self.number(f32::from_bits(bits as u32).into(), 8),

@@ -110,7 +110,7 @@ pub enum Class {
     Whole(usize, bool),
     /// A float of so many bytes.
     Float(usize),
-    /// A pair of floats, of so many bytes together.
+    /// A pair of floats; the number of bytes of both.
     Complex(usize),
 }
 

@@ -158,7 +158,8 @@ pub(super) struct Plan<'a> {
 /// The most operations of a program that is compiled: code should stay in the caches of instructions.
 const MOST_OPS: usize = 8000;
 
-/// Items of a step of which two copies are faster though there are too few registers, and the most values of it at once.
+/// Number of items of a step for which two copies are faster although values spill, and the largest number of values live
+/// together in such a step.
 const LONG_STEP: std::ops::Range<usize> = 64..400;
 const MOST_SPILLED: usize = 24;
 
@@ -186,7 +187,7 @@ fn read(program: &Program, item: Item) -> SmallVec<[Id; 3]> {
 
 /// The order in which operations are written: inputs where they are first read, outputs when all inputs have been.
 fn items(program: &Program, homed: impl Fn(Id) -> bool) -> Vec<Item> {
-    // What is no lane has no instructions: its parts have.
+    // Values of more than 8 bytes have no instructions; their parts have.
     let needed: Vec<Id> = program.needed().into_iter().filter(|&id| program.size(id) <= 8).collect();
     let (mut items, mut placed) = (Vec::with_capacity(needed.len() + 4), vec![false; program.ops.len()]);
     let mut rare = program.rare.clone();
@@ -337,7 +338,7 @@ fn is_in(set: u64, k: usize) -> bool {
     k < 64 && set >> k & 1 == 1
 }
 
-/// An input that has a place in the frame, or a part of one that begins so many bytes behind it.
+/// An input, or the part of an input that begins `disp` bytes after its first byte, with a copy in the frame.
 struct Framed {
     input: u32,
     disp: i32,

@@ -155,7 +155,7 @@ fn power(a: usize, mut e: usize, p: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// What a length costs beside those that are at most 16 away, with the way of every line to a panel and back.
+    /// Cost of a length over the mean cost of lengths at most 16 away, copies to and from a panel included.
     fn beside_neighbours(n: usize) -> f64 {
         let of = |n: usize| 28.0 + cost(n) / n as f64;
         of(n) / ((n - 16..=n + 16).map(of).sum::<f64>() / 33.0)

@@ -11,6 +11,7 @@
 use super::butterfly::C;
 use super::factors::generator;
 use super::plan::pair;
+use super::prime::Step;
 use super::real::RealPlan;
 use super::roots::Roots;
 use crate::lanes::{Job, Width, dispatch};
@@ -93,16 +94,6 @@ impl<E: Float> Hartley<E> {
             dispatch(width, &step(Step::Scatter));
         }
     }
-}
-
-#[derive(Clone, Copy)]
-enum Step {
-    /// From `x` to `a`.
-    Gather,
-    /// `t` by the spectrum, and the first result.
-    Multiply,
-    /// From `a` to `y`.
-    Scatter,
 }
 
 /// A step of a convolution.

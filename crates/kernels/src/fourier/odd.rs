@@ -29,7 +29,7 @@ pub(super) const BLOCK: usize = 4;
 pub(super) struct Pairs<E> {
     /// `g^i` modulo `p`, for `i` below `p / 2`.
     pub(super) powers: Vec<u32>,
-    /// Cosines and sines of `2π g^u / p` by turns, for `u` below `p - 2`.
+    /// Pairs of the cosine and sine of `2π g^u / p`, for `u` below `p - 2`.
     table: Vec<E>,
 }
 
@@ -165,7 +165,7 @@ impl<W: V, const P: usize, const H: usize> Few<W, P, H> {
     pub(super) unsafe fn new(pairs: &Pairs<W::E>) -> Few<W, P, H> {
         let mut turns = [C::zero(); P];
         for (u, turn) in turns.iter_mut().enumerate().take(2 * H - 1) {
-            // SAFETY: the table has so many.
+            // SAFETY: `u < 2 H - 1`, the number of pairs in the table (`Pairs::new`).
             *turn = unsafe { C::splat(pairs.table.as_ptr().add(2 * u)) };
         }
         Few(turns)

@@ -128,13 +128,14 @@ fn spectrum<E: Float>(factor: &[f64], n: usize) -> Fallible<Vec<E>> {
     Ok(out)
 }
 
+/// The steps of a convolution around its two transforms.
 #[derive(Clone, Copy)]
-enum Step {
-    /// From `x` to `a`.
+pub(super) enum Step {
+    /// Copies the line to the workspace, in the order of the convolution.
     Gather,
-    /// From `b` to `a`, by the spectrum.
+    /// Multiplies the transform by the spectrum, and adds the first point to the results.
     Multiply,
-    /// From `b` to `y`.
+    /// Copies the results from the workspace, each to its place.
     Scatter,
 }
 

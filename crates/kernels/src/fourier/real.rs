@@ -293,6 +293,20 @@ impl<E: Float> Job<E> for Untangle<'_, E> {
     }
 }
 
+/// Runs `few` of a pass for row counts that fit registers, else `columns`.
+macro_rules! by_rows {
+    ($pass:expr, $W:ident) => {
+        match $pass.odd.r {
+            3 => $pass.few::<$W, 3, 1>(),
+            5 => $pass.few::<$W, 5, 2>(),
+            7 => $pass.few::<$W, 7, 3>(),
+            11 => $pass.few::<$W, 11, 5>(),
+            13 => $pass.few::<$W, 13, 6>(),
+            _ => $pass.columns::<$W>(),
+        }
+    };
+}
+
 /// The first pass over real rows.
 struct Split<'a, E> {
     odd: &'a Odd<E>,
@@ -304,16 +318,7 @@ impl<E: Float> Job<E> for Split<'_, E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
         // SAFETY: the caller's promise.
-        unsafe {
-            match self.odd.r {
-                3 => self.few::<W, 3, 1>(),
-                5 => self.few::<W, 5, 2>(),
-                7 => self.few::<W, 7, 3>(),
-                11 => self.few::<W, 11, 5>(),
-                13 => self.few::<W, 13, 6>(),
-                _ => self.columns::<W>(),
-            }
-        }
+        unsafe { by_rows!(self, W) }
     }
 }
 
@@ -410,16 +415,7 @@ impl<E: Float> Job<E> for Join<'_, E> {
     #[inline(always)]
     unsafe fn run<W: V<E = E>>(&self) {
         // SAFETY: the caller's promise.
-        unsafe {
-            match self.odd.r {
-                3 => self.few::<W, 3, 1>(),
-                5 => self.few::<W, 5, 2>(),
-                7 => self.few::<W, 7, 3>(),
-                11 => self.few::<W, 11, 5>(),
-                13 => self.few::<W, 13, 6>(),
-                _ => self.columns::<W>(),
-            }
-        }
+        unsafe { by_rows!(self, W) }
     }
 }
 

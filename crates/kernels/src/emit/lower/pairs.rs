@@ -8,14 +8,14 @@ use super::*;
 pub(super) const PAIR: usize = 16;
 
 impl Target {
-    /// Halves of 128 bits of two vectors: by turns those of `a` and of `b`, or as the immediate says in 512 bits.
+    /// Selects lanes of 128 bits of `a` and `b` by `immediate` (`vshuff64x2`; `vperm2f128` in AVX2).
     fn halves(&self, asm: &mut Assembler, d: u8, a: u8, b: u8, immediate: u8) {
         let code = if self.wide { 0x23 } else { 0x06 };
         let i = Instruction { map: 3, prefix: 1, w: self.wide, code };
         asm.vector(self.form(8), i, d, a, Operand::Register(b), Some(immediate));
     }
 
-    /// The first or the second lane of every 128 bits, of two vectors by turns.
+    /// Interleaves the first, or the second, f64 of every 128 bits of two vectors (`vunpcklpd`, `vunpckhpd`).
     fn unpack(&self, asm: &mut Assembler, second: bool, d: u8, a: u8, b: u8) {
         let i = self.float(0x14 + u8::from(second), 8);
         asm.vector(self.form(8), i, d, a, Operand::Register(b), None);
@@ -23,7 +23,7 @@ impl Target {
 }
 
 impl Block<'_, '_> {
-    /// Both vectors of elements, each with where it lies.
+    /// Addresses of the two vectors that hold the elements.
     fn places(&self, from: Memory) -> [Memory; 2] {
         [from, Memory { disp: from.disp + self.target().bytes() as i32, ..from }]
     }
