@@ -357,7 +357,7 @@ pub fn gather_windows<T: Copy>(
             starts,
             #[inline(always)]
             // SAFETY: every element of every window is inside its slice.
-            |d, s| unsafe { *dst.add(d) = *src.add(s) },
+            move |d, s| unsafe { *dst.add(d) = *src.add(s) },
         );
     }
     if (to, from) != (1, 1) && len > 1 {
@@ -398,15 +398,16 @@ pub fn scatter_windows<T: Copy, U: Copy>(
         return;
     }
     starts.check([src.len(), dst.len()], window, [from_strides, to_strides]);
-    let (dst, src) = (dst.as_mut_ptr(), src.as_ptr());
+    let (dst, src, combine) = (dst.as_mut_ptr(), src.as_ptr(), &combine);
     widest(
         #[inline(always)]
         || {
             each.elements(
                 starts,
+                // Moved: what is captured by reference is read again after each store.
                 #[inline(always)]
                 // SAFETY: every element of every window is inside its slice.
-                |s, d| unsafe { *dst.add(d) = combine(*dst.add(d), *src.add(s)) },
+                move |s, d| unsafe { *dst.add(d) = combine(*dst.add(d), *src.add(s)) },
             )
         },
     );
@@ -464,14 +465,17 @@ impl Each {
             let first = starts.windows[0].wrapping_add(starts.shift[0]);
             let (operand, shift) = (&starts.operand[..starts.len], starts.shift[1]);
             match starts.step {
-                Some(1) => {
-                    for (i, x) in operand.iter().enumerate() {
-                        f(first + i, x.wrapping_add(shift));
+                Some(step @ (0 | 1)) => {
+                    let (blocks, rest) = operand.as_chunks::<8>();
+                    let mut at = first;
+                    for block in blocks {
+                        for (i, x) in block.iter().enumerate() {
+                            f(at + i * step as usize, x.wrapping_add(shift));
+                        }
+                        at += 8 * step as usize;
                     }
-                }
-                Some(0) => {
-                    for x in operand {
-                        f(first, x.wrapping_add(shift));
+                    for (i, x) in rest.iter().enumerate() {
+                        f(at + i * step as usize, x.wrapping_add(shift));
                     }
                 }
                 _ => {

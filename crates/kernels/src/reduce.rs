@@ -10,7 +10,7 @@
 //! and a logarithmic number of rows. Threads share outputs, or the chunks of a single one.
 
 use crate::element::{Index, Number, Ordered};
-use crate::inlined::each;
+use crate::inlined::{each, from_fn};
 use crate::loops::{Axis, Loops};
 use crate::parallel::chunks;
 use crate::simd::widest;
@@ -516,21 +516,19 @@ impl<B> Best<B> {
                     let mut key = unsafe { load::<T, W>(data, at(starts[0]), across, most) };
                     let mut position = [P::of(0); W];
                     for (piece, starts) in starts.chunks(ROWS).enumerate() {
+                        let i = |r: usize| P::of(piece * ROWS + r);
                         if turned {
+                            let tile = &mut tile[..starts.len()];
                             let lines = turn::Lines { start: at(starts[0]), next: across, by: 1 };
-                            turn::to_columns(&mut tile[..starts.len()], dst.len(), data, lines);
-                        }
-                        for (r, &start) in starts.iter().enumerate() {
-                            let x = match turned {
-                                true => each(&tile[r], T::widen),
+                            turn::to_columns(tile, dst.len(), data, lines);
+                            for (r, x) in tile.iter().enumerate() {
+                                (key, position) = self.after(key, position, each(x, T::widen), i(r));
+                            }
+                        } else {
+                            for (r, &start) in starts.iter().enumerate() {
                                 // SAFETY: as above.
-                                false => unsafe { load::<T, W>(data, at(start), across, most) },
-                            };
-                            let i = P::of(piece * ROWS + r);
-                            for c in 0..W {
-                                let wins = self.wins(x[c], key[c]);
-                                key[c] = if wins { x[c] } else { key[c] };
-                                position[c] = if wins { i } else { position[c] };
+                                let x = unsafe { load::<T, W>(data, at(start), across, most) };
+                                (key, position) = self.after(key, position, x, i(r));
                             }
                         }
                     }
@@ -540,6 +538,23 @@ impl<B> Best<B> {
                 }
             },
         );
+    }
+
+    /// The best keys and their positions after those of position `i`.
+    #[inline(always)]
+    fn after<K: Ordered, P: Copy, const W: usize>(
+        &self,
+        key: [K; W],
+        position: [P; W],
+        x: [K; W],
+        i: P,
+    ) -> ([K; W], [P; W])
+    where
+        B: Fn(K, K) -> bool,
+    {
+        // New arrays: elements that are written where they were become masked stores.
+        let best = from_fn(|c| self.better(key[c], x[c]));
+        (best, from_fn(|c| if self.wins(x[c], key[c]) { i } else { position[c] }))
     }
 
     /// Whether `b` is to be taken after `a`.

@@ -134,9 +134,9 @@ pub(crate) fn block<T: Copy, const N: usize>(dst: &mut [T], at: usize, stride: i
 /// All of them are valid, for reading or for writing, and none that is written is read.
 pub(crate) unsafe fn blocks<T: Copy, const B: usize>(
     from: &[*const T; B],
-    step: usize,
+    step: isize,
     to: &[*mut T; B],
-    stride: usize,
+    stride: isize,
     count: usize,
 ) {
     #[cfg(target_arch = "x86_64")]
@@ -154,7 +154,7 @@ pub(crate) unsafe fn blocks<T: Copy, const B: usize>(
         for (r, from) in from.iter().enumerate() {
             for (c, to) in to.iter().enumerate() {
                 // SAFETY: the caller's promise.
-                unsafe { *to.add(i * stride + r) = *from.add(i * step + c) };
+                unsafe { *to.offset(i as isize * stride).add(r) = *from.offset(i as isize * step).add(c) };
             }
         }
     }
@@ -239,14 +239,15 @@ mod x86 {
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn all_doubles<const N: usize>(
         from: &[*const u64; N],
-        step: usize,
+        step: isize,
         to: &[*mut u64; N],
-        stride: usize,
+        stride: isize,
         count: usize,
     ) {
-        for i in 0..count {
+        for i in 0..count as isize {
+            let (from, to) = (from.map(|p| p.wrapping_offset(i * step)), to.map(|p| p.wrapping_offset(i * stride)));
             // SAFETY: the caller's promise.
-            unsafe { doubles(&from.map(|p| p.wrapping_add(i * step)), &to.map(|p| p.wrapping_add(i * stride))) };
+            unsafe { doubles(&from, &to) };
         }
     }
 
@@ -257,14 +258,15 @@ mod x86 {
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn all_words<const N: usize>(
         from: &[*const u32; N],
-        step: usize,
+        step: isize,
         to: &[*mut u32; N],
-        stride: usize,
+        stride: isize,
         count: usize,
     ) {
-        for i in 0..count {
+        for i in 0..count as isize {
+            let (from, to) = (from.map(|p| p.wrapping_offset(i * step)), to.map(|p| p.wrapping_offset(i * stride)));
             // SAFETY: the caller's promise.
-            unsafe { words(&from.map(|p| p.wrapping_add(i * step)), &to.map(|p| p.wrapping_add(i * stride))) };
+            unsafe { words(&from, &to) };
         }
     }
 

@@ -147,6 +147,12 @@ impl Layout {
                 let to = &mut to[start + run.p..];
                 match (run.p_step, run.i_step) {
                     (1, 1) => copy(&mut to[..run.count], &x[run.i..run.i + run.count]),
+                    // Loops of a known step become vectors.
+                    (1, 2) => {
+                        let (to, x) = (&mut to[..run.count], &x[run.i..run.i + 2 * run.count - 1]);
+                        to.iter_mut().zip(x.as_chunks::<2>().0).for_each(|(y, x)| *y = x[0]);
+                        to[run.count - 1] = x[2 * run.count - 2];
+                    }
                     (step, by) => {
                         let mut i = run.i;
                         for y in to.iter_mut().step_by(step).take(run.count) {

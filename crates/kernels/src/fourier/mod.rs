@@ -166,8 +166,10 @@ fn extents<T>(x: &View<T>) -> [usize; 3] {
 fn place<T, E>(x: &View<T>) -> (*const E, Place) {
     let unit = size_of::<T>() / size_of::<E>();
     let step = |axis| x.stride(axis).wrapping_mul(unit as isize);
-    let [_, _, inner] = extents(x);
-    let place = Place { inner, outer_step: step(0), line_step: step(2), point_step: step(1), unit };
+    let [outer, _, inner] = extents(x);
+    // Groups of one line are lines of one group.
+    let (inner, line_step) = if inner == 1 { (outer, step(0)) } else { (inner, step(2)) };
+    let place = Place { inner, outer_step: step(0), line_step, point_step: step(1), unit };
     (x.data().as_ptr().wrapping_add(x.offset()).cast(), place)
 }
 

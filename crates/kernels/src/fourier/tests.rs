@@ -4,7 +4,6 @@ use super::*;
 use crate::parallel::with_threads;
 use crate::testing::Random;
 use crate::twice::{Exact, Twice};
-use crate::view::row_major_strides;
 
 type Z = Complex<f64>;
 
@@ -113,21 +112,38 @@ fn the_inverse_of_very_long_lines_is_what_they_were() {
     }
 }
 
-/// Bits of all results over lines that lie as strides say.
-fn bits<E: Real>(level: Level, n: usize, lines: [usize; 2], turned: bool) -> Vec<u64> {
+/// How an operand lies in memory: its axes from the outermost one in, and the step from a point to the next.
+type Lie = ([usize; 3], isize);
+
+/// Row-major, along lines, along groups, backwards, and with gaps.
+const LIES: [Lie; 8] = [
+    ([0, 1, 2], 1),
+    ([0, 2, 1], 1),
+    ([1, 0, 2], 1),
+    ([1, 2, 0], 1),
+    ([0, 1, 2], -1),
+    ([0, 2, 1], -1),
+    ([2, 0, 1], -2),
+    ([0, 2, 1], 2),
+];
+
+/// Bits of all results over groups and lines of a group.
+fn bits<E: Real>(level: Level, n: usize, lines: [usize; 2], (order, step): Lie) -> Vec<u64> {
     let ([outer, inner], half) = (lines, n / 2 + 1);
     let shape = [outer, n, inner];
     let x = random::<E>(outer * n * inner, 7);
-    let mut strides = row_major_strides(&shape);
-    let mut data = x.clone();
-    if turned {
-        // The same elements with the points next to each other.
-        strides = vec![(n * inner) as isize, 1, n as isize];
-        for (i, z) in x.iter().enumerate() {
-            data[i / (n * inner) * n * inner + i % inner * n + i / inner % n] = *z;
-        }
+    let (mut strides, mut size) = (vec![0; 3], 1);
+    for axis in order.into_iter().rev() {
+        strides[axis] = if axis == 1 { size * step } else { size };
+        size *= shape[axis] as isize * if axis == 1 { step.abs() } else { 1 };
     }
-    let view = View::new(&data, 0, &shape, &strides);
+    let start = if step < 0 { -strides[1] * (n as isize - 1) } else { 0 };
+    let mut data = zeros::<E>(size as usize);
+    for (i, z) in x.iter().enumerate() {
+        let at = [i / inner / n, i / inner % n, i % inner];
+        data[(start + at.iter().zip(&strides).map(|(&i, by)| i as isize * by).sum::<isize>()) as usize] = *z;
+    }
+    let view = View::new(&data, start as usize, &shape, &strides);
     let mut all = zeros::<E>(x.len());
     complex(level, &mut all, view, false).unwrap();
     let mut out = zeros::<E>(x.len());
@@ -135,7 +151,7 @@ fn bits<E: Real>(level: Level, n: usize, lines: [usize; 2], turned: bool) -> Vec
     all.extend(&out);
     let reals: Vec<E> = data.iter().map(|z| z.re).collect();
     let mut out = zeros(outer * half * inner);
-    real(level, &mut out, View::new(&reals, 0, &shape, &strides)).unwrap();
+    real(level, &mut out, View::new(&reals, start as usize, &shape, &strides)).unwrap();
     all.extend(&out);
     let mut back = vec![E::ZERO; x.len()];
     real_adjoint(level, &mut back, View::dense(&out, &[outer, half, inner]), n).unwrap();
@@ -147,12 +163,14 @@ fn bits<E: Real>(level: Level, n: usize, lines: [usize; 2], turned: bool) -> Vec
 fn bits_depend_on_the_length_alone() {
     fn of<E: Real>() {
         for n in [1, 2, 3, 7, 8, 12, 17, 30, 33, 53, 67, 74, 91, 97, 128, 179, 225, 227, 254, 529, 1031, 2048, 2310] {
-            let expected = bits::<E>(Level::Portable, n, [9, 5], false);
-            for level in Level::available() {
-                for turned in [false, true] {
-                    for threads in [1, 3] {
-                        let got = with_threads(threads, || bits::<E>(level, n, [9, 5], turned));
-                        assert!(got == expected, "{n} points, {level:?}, {threads} threads, turned: {turned}");
+            for lines in [[9, 5], [21, 1]] {
+                let expected = bits::<E>(Level::Portable, n, lines, LIES[0]);
+                for level in Level::available() {
+                    for lie in LIES {
+                        for threads in [1, 3] {
+                            let got = with_threads(threads, || bits::<E>(level, n, lines, lie));
+                            assert!(got == expected, "{n} points of {lines:?}, {level:?}, {threads} threads, {lie:?}");
+                        }
                     }
                 }
             }

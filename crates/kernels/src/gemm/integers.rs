@@ -12,7 +12,7 @@ use super::blocks::panels;
 use super::micro::VECTORS;
 use super::{Matrix, Number};
 use crate::mac::{self, Mac, Vectors};
-use crate::memory::{Fallible, filled, zeros};
+use crate::memory::{Fallible, filled, with_room};
 use crate::parallel::try_chunks;
 use crate::simd::{Level, widest};
 
@@ -118,45 +118,49 @@ fn step_by_step<T: Integer>(c: &mut [T], a: Matrix<T>, b: Matrix<T>) {
     );
 }
 
+/// Two factors of 16 bits as one element.
+#[inline(always)]
+fn pair(low: i16, high: i16) -> i32 {
+    i32::from(low as u16) | i32::from(high) << 16
+}
+
 /// Sums of 32 bits, of pairs of factors of 16 bits, which are one element of 32.
 fn by_pairs<T: Integer>(level: Level, c: &mut [T], a: Matrix<T>, b: Matrix<T>) -> Fallible {
     let (m, k, n) = (a.rows, a.cols, b.cols);
     let kernels = kernels::<Pairs>(level);
     let (steps, wide) = (k.div_ceil(2), n.next_multiple_of(kernels.lanes));
-    let mut rows: Vec<i32> = zeros(m * steps)?;
-    let mut packed: Vec<i32> = zeros(steps * wide)?;
-    let (_, pairs, _) = {
-        // SAFETY: an element of 32 bits is two of 16.
-        unsafe { rows.align_to_mut::<[i16; 2]>() }
-    };
-    widest(
-        #[inline(always)]
-        || {
-            for (i, to) in pairs.chunks_exact_mut(steps).enumerate() {
-                let (from, last) = row(&a, i).as_chunks::<2>();
-                to.iter_mut().zip(from).for_each(|(to, x)| *to = x.map(T::half));
-                last.iter().for_each(|x| to[steps - 1] = [x.half(), 0]);
-            }
-        },
-    );
-    // SAFETY: as above.
-    let (_, pairs, _) = unsafe { packed.align_to_mut::<[i16; 2]>() };
-    each_panel(&kernels, steps, wide, DEPTH / 2, |q, columns, to| {
-        let columns = columns.start..columns.end.min(n);
-        let (first, to) = (&row(&b, 2 * q)[columns.clone()], &mut pairs[to..]);
+    let count = m * steps + steps * wide;
+    with_room(count.saturating_mul(size_of::<i32>()), |room| {
+        // SAFETY: the room is aligned to more, has so many elements, and its bytes are initialised.
+        let room = unsafe { std::slice::from_raw_parts_mut(room.cast::<i32>(), count) };
+        let (rows, packed) = room.split_at_mut(m * steps);
         widest(
             #[inline(always)]
-            || match 2 * q + 1 < k {
-                true => {
-                    let both = first.iter().zip(&row(&b, 2 * q + 1)[columns.clone()]);
-                    to.iter_mut().zip(both).for_each(|(to, (x, y))| *to = [x.half(), y.half()]);
+            || {
+                for (i, to) in rows.chunks_exact_mut(steps).enumerate() {
+                    let (from, last) = row(&a, i).as_chunks::<2>();
+                    to.iter_mut().zip(from).for_each(|(to, &[x, y])| *to = pair(x.half(), y.half()));
+                    last.iter().for_each(|x| to[steps - 1] = pair(x.half(), 0));
                 }
-                false => to.iter_mut().zip(first).for_each(|(to, x)| *to = [x.half(), 0]),
             },
         );
-    });
-    let job = Job { kernels, sizes: [m, steps, n], depth: DEPTH / 2, rows: &rows, row: steps, packed: &packed };
-    job.run(c, |sum| T::of_sum(sum))
+        each_panel(&kernels, steps, wide, DEPTH / 2, |q, columns, to| {
+            let columns = columns.start..columns.end.min(n);
+            let (first, to) = (&row(&b, 2 * q)[columns.clone()], &mut packed[to..]);
+            widest(
+                #[inline(always)]
+                || match 2 * q + 1 < k {
+                    true => {
+                        let both = first.iter().zip(&row(&b, 2 * q + 1)[columns.clone()]);
+                        to.iter_mut().zip(both).for_each(|(to, (x, y))| *to = pair(x.half(), y.half()));
+                    }
+                    false => to.iter_mut().zip(first).for_each(|(to, x)| *to = pair(x.half(), 0)),
+                },
+            );
+        });
+        let job = Job { kernels, sizes: [m, steps, n], depth: DEPTH / 2, rows, row: steps, packed };
+        job.run(c, |sum| T::of_sum(sum))
+    })?
 }
 
 /// Sums of the type itself.

@@ -1,11 +1,12 @@
 //! Lines between memory of any strides and panels, in which a line is a lane.
 //!
-//! Lines that are adjacent are read as rows, points that are adjacent in blocks that are transposed in registers, others
-//! one by one.
+//! Lines that are adjacent are read as rows, points that are adjacent (also those of an operand that is read backwards) in
+//! blocks that are transposed in registers, others one by one.
 
 use super::Job;
 use crate::turn;
 use crate::vector::{Float, MOST, V};
+use std::ops::Range;
 
 /// Where lines are, in elements of the real type.
 #[derive(Clone, Copy)]
@@ -61,6 +62,26 @@ impl Part {
         self.place.line(self.first).wrapping_add((point as isize).wrapping_mul(self.place.point_step))
     }
 
+    /// Calls `f` with the row of each element of some points of a line, and where it is from the beginning of the line.
+    #[inline(always)]
+    fn each(&self, points: Range<usize>, f: impl Fn(usize, isize)) {
+        let Place { point_step: step, unit, .. } = self.place;
+        let mut at = (points.start as isize).wrapping_mul(step);
+        if unit == 2 {
+            let (re, im) = (self.row(0), self.row(1));
+            for j in points {
+                f(2 * j + re, at);
+                f(2 * j + im, at.wrapping_add(1));
+                at = at.wrapping_add(step);
+            }
+        } else {
+            for j in points {
+                f(self.row(j), at);
+                at = at.wrapping_add(step);
+            }
+        }
+    }
+
     /// Where line `lane` begins; idle lanes repeat the first line.
     #[inline(always)]
     fn lane(&self, lane: usize) -> isize {
@@ -90,13 +111,13 @@ impl<E: Float> Job<E> for Load<E> {
         unsafe {
             if place.are_adjacent(first, count) {
                 self.rows::<W>();
-            } else if place.point_step == place.unit as isize && W::N > 1 {
+            } else if place.point_step.unsigned_abs() == place.unit && W::N > 1 {
                 match size_of::<E>() {
                     4 => self.blocks::<W, 8>(),
                     _ => self.blocks::<W, 4>(),
                 }
             } else {
-                self.elements::<W>(0);
+                self.elements::<W>(0..self.lines.points);
             }
         }
     }
@@ -136,38 +157,47 @@ impl<E: Float> Load<E> {
     /// That of the job, for adjacent points and vectors of a multiple of `B` lanes.
     #[inline(always)]
     unsafe fn blocks<W: V<E = E>, const B: usize>(&self) {
-        let rows = self.lines.points * self.lines.place.unit;
-        let whole = rows / B;
+        let Part { place, points, .. } = self.lines;
+        let whole = points * place.unit / B;
+        let done = whole * B / place.unit;
+        // Where memory begins, and the points that are left.
+        let (start, step, left) = match place.point_step > 0 {
+            true => (0, (B * W::N) as isize, done..points),
+            false => (place.point_step * (points as isize - 1), -((B * W::N) as isize), 0..points - done),
+        };
         for lane in (0..W::N).step_by(B) {
             let (mut from, mut to) = ([self.from; B], [self.to; B]);
             for k in 0..B {
-                from[k] = self.from.wrapping_offset(self.lines.lane(lane + k));
-                to[k] = self.to.wrapping_add(self.lines.row(k) * W::N + lane);
+                from[k] = self.from.wrapping_offset(self.lines.lane(lane + k)).wrapping_offset(start);
+                let (point, part) = (k / place.unit, k % place.unit);
+                let point = if step > 0 { point } else { points.wrapping_sub(1 + point) };
+                let row = self.lines.row(point.wrapping_mul(place.unit).wrapping_add(part));
+                to[k] = self.to.wrapping_add(row.wrapping_mul(W::N).wrapping_add(lane));
             }
             // SAFETY: the lines have so many elements, and the panel so many rows.
-            unsafe { turn::blocks(&from, B, &to, B * W::N, whole) };
+            unsafe { turn::blocks(&from, B as isize, &to, step, whole) };
         }
         // SAFETY: the caller's promise.
-        unsafe { self.elements::<W>(whole * B) };
+        unsafe { self.elements::<W>(left) };
     }
 
-    /// Elements from `first` on, one by one.
+    /// Some points, one by one.
     ///
     /// # Safety
     /// That of the job.
     #[inline(always)]
-    unsafe fn elements<W: V<E = E>>(&self, first: usize) {
-        let Part { place, points, .. } = self.lines;
+    unsafe fn elements<W: V<E = E>>(&self, points: Range<usize>) {
         for lane in 0..W::N {
             let line = self.from.wrapping_offset(self.lines.lane(lane));
-            for j in first / place.unit..points {
-                let point = line.wrapping_offset((j as isize).wrapping_mul(place.point_step));
-                for e in 0..place.unit {
-                    let to = self.lines.row(j * place.unit + e) * W::N + lane;
+            let to = self.to.wrapping_add(lane);
+            self.lines.each(
+                points.clone(),
+                #[inline(always)]
+                |row, at| {
                     // SAFETY: the caller's promise.
-                    unsafe { *self.to.add(to) = *point.add(e) };
-                }
-            }
+                    unsafe { *to.add(row * W::N) = *line.wrapping_offset(at) };
+                },
+            );
         }
     }
 }
@@ -240,7 +270,7 @@ impl<E: Float> Store<E> {
                 to[k] = self.to.wrapping_offset(self.lines.lane(lane + k));
             }
             // SAFETY: the panel has so many rows, and the lines so many elements.
-            unsafe { turn::blocks(&from, B * W::N, &to, B, whole) };
+            unsafe { turn::blocks(&from, (B * W::N) as isize, &to, B as isize, whole) };
         }
         // SAFETY: the caller's promise.
         unsafe { self.elements::<W>(lanes, whole * B) };
@@ -253,16 +283,18 @@ impl<E: Float> Store<E> {
     #[inline(always)]
     unsafe fn elements<W: V<E = E>>(&self, lanes: usize, first: usize) {
         let Part { place, count, points, .. } = self.lines;
+        let first = first / place.unit;
         for lane in 0..count {
             let line = self.to.wrapping_offset(self.lines.lane(lane));
-            for j in (if lane < lanes { first / place.unit } else { 0 })..points {
-                let point = line.wrapping_offset((j as isize).wrapping_mul(place.point_step));
-                for e in 0..place.unit {
-                    let from = self.lines.row(j * place.unit + e) * W::N + lane;
+            let from = self.from.wrapping_add(lane);
+            self.lines.each(
+                if lane < lanes { first } else { 0 }..points,
+                #[inline(always)]
+                |row, at| {
                     // SAFETY: the caller's promise.
-                    unsafe { *point.add(e) = *self.from.add(from) };
-                }
-            }
+                    unsafe { *line.wrapping_offset(at) = *from.add(row * W::N) };
+                },
+            );
         }
     }
 }

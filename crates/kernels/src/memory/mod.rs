@@ -193,11 +193,16 @@ pub fn copied<T: Copy>(x: &[T]) -> Fallible<Vec<T>> {
 }
 
 /// The elements of an iterator.
-pub fn collected<T>(all: impl Iterator<Item = T>) -> Fallible<Vec<T>> {
+pub fn collected<T>(mut all: impl Iterator<Item = T>) -> Fallible<Vec<T>> {
     let mut made = with_capacity(all.size_hint().0)?;
-    for x in all {
-        push(&mut made, x)?;
+    let mut count = 0;
+    for (place, x) in made.spare_capacity_mut().iter_mut().zip(&mut all) {
+        place.write(x);
+        count += 1;
     }
+    // SAFETY: so many elements were written from the first one on.
+    unsafe { made.set_len(count) };
+    all.try_for_each(|x| push(&mut made, x))?;
     Ok(made)
 }
 

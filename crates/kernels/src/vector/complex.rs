@@ -101,7 +101,11 @@ fn ordinary<W: Wide>(v: W) -> W::M {
 }
 
 #[inline(always)]
-fn extreme<W: Wide>([x, y]: Z<W>) -> W::M {
+fn extreme<W: Wide, P: Part>([x, y]: Z<W>) -> W::M {
+    if P::NARROW {
+        // Squares and quotients are normal numbers.
+        return W::not(x.abs().add(y.abs()).lt(k(f64::INFINITY)));
+    }
     W::not(W::both(ordinary(x), ordinary(y)))
 }
 
@@ -128,9 +132,14 @@ fn squares_plus<W: Wide>(a: W, b: W, rest: W) -> W {
     s.add(e1.add(e2).add(p_low.add(q_low)))
 }
 
-/// `√(x² + y²)`, the rounding errors of the squares and the root corrected (Borges 2020); 0 for 0.
+/// `√(x² + y²)`; 0 for 0. Unless it is rounded to less, the rounding errors of the squares and the root are corrected
+/// (Borges 2020).
 #[inline(always)]
-fn modulus<W: Wide>([x, y]: Z<W>) -> W {
+fn modulus<W: Wide, P: Part>([x, y]: Z<W>) -> W {
+    if P::NARROW {
+        // Both squares are exact.
+        return x.mul(x).add(y.mul(y)).sqrt();
+    }
     let (x, y) = (x.abs(), y.abs());
     let less = x.lt(y);
     let (a, b) = (W::select(less, y, x), W::select(less, x, y));
@@ -156,13 +165,13 @@ fn log_modulus<W: Wide>([x, y]: Z<W>) -> W {
 }
 
 #[inline(always)]
-fn log<W: Wide>(z: Z<W>) -> Result<W> {
+fn log<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
     let y = [log_modulus(z), math::atan2(z[1], z[0])];
-    (y, W::either(extreme(z), is_zero(z)))
+    (y, W::either(extreme::<_, P>(z), is_zero(z)))
 }
 
 #[inline(always)]
-fn log1p<W: Wide>(z: Z<W>) -> Result<W> {
+fn log1p<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
     let [x, y] = z;
     let one = x.add(k(1.0));
     let u = squares_plus(x, y, x.add(x));
@@ -173,7 +182,7 @@ fn log1p<W: Wide>(z: Z<W>) -> Result<W> {
     }
     let value = [re.mul(k(0.5)), math::atan2(y, one)];
     let pole = is_zero([one, y]);
-    (pick(is_zero(z), z, value), W::either(extreme(z), pole))
+    (pick(is_zero(z), z, value), W::either(extreme::<_, P>(z), pole))
 }
 
 /// Angles and exponents that the vector functions take.
@@ -189,37 +198,37 @@ fn exp_of<W: Wide>([x, y]: Z<W>) -> Z<W> {
 }
 
 #[inline(always)]
-fn exp<W: Wide>(z: Z<W>) -> Result<W> {
-    (exp_of(z), W::either(extreme(z), outside(z[0], z[1])))
+fn exp<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
+    (exp_of(z), W::either(extreme::<_, P>(z), outside(z[0], z[1])))
 }
 
 #[inline(always)]
-fn expm1<W: Wide>(z: Z<W>) -> Result<W> {
+fn expm1<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
     let [x, y] = z;
     let (e, cos, h) = (math::expm1(x), math::cos(y), math::sin(y.mul(k(0.5))));
     let square = h.add(h).mul(h);
     let whole = math::exp(x);
     let near = e.mul(cos).sub(square);
     let re = W::select(k::<W>(20.0).lt(x), whole.mul(cos).sub(k(1.0)), near);
-    ([re, whole.mul(math::sin(y))], W::either(extreme(z), outside(x, y)))
+    ([re, whole.mul(math::sin(y))], W::either(extreme::<_, P>(z), outside(x, y)))
 }
 
 #[inline(always)]
-fn sinh<W: Wide>(z: Z<W>) -> Result<W> {
+fn sinh<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
     let [x, y] = z;
     let value = [math::sinh(x).mul(math::cos(y)), math::cosh(x).mul(math::sin(y))];
-    (value, W::either(extreme(z), outside(x.abs(), y)))
+    (value, W::either(extreme::<_, P>(z), outside(x.abs(), y)))
 }
 
 #[inline(always)]
-fn cosh<W: Wide>(z: Z<W>) -> Result<W> {
+fn cosh<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
     let [x, y] = z;
     let value = [math::cosh(x).mul(math::cos(y)), math::sinh(x).mul(math::sin(y))];
-    (value, W::either(extreme(z), outside(x.abs(), y)))
+    (value, W::either(extreme::<_, P>(z), outside(x.abs(), y)))
 }
 
 #[inline(always)]
-fn tanh<W: Wide>(z: Z<W>) -> Result<W> {
+fn tanh<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
     let [x, y] = z;
     let one = k::<W>(1.0);
     let (t, s) = (math::tan(y), math::sinh(x));
@@ -232,65 +241,76 @@ fn tanh<W: Wide>(z: Z<W>) -> Result<W> {
         let im = math::sin(y).mul(math::cos(y)).mul(k(4.0)).mul(small);
         value = pick(far, [one.or(x.sign_of()), im], value);
     }
-    (value, W::either(extreme(z), math::far_angle(y)))
+    (value, W::either(extreme::<_, P>(z), math::far_angle(y)))
 }
 
 #[inline(always)]
-fn sqrt<W: Wide>(z: Z<W>) -> Result<W> {
+fn sqrt<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
     let [x, y] = z;
-    let t = x.abs().add(modulus(z)).mul(k(0.5)).sqrt();
+    let t = x.abs().add(modulus::<_, P>(z)).mul(k(0.5)).sqrt();
     let u = y.div(t.add(t));
     let left = [u.abs(), t.or(y.sign_of())];
     let value = pick(k::<W>(0.0).le(x), [t, u], left);
-    (pick(is_zero(z), [k(0.0), y], value), extreme(z))
+    (pick(is_zero(z), [k(0.0), y], value), extreme::<_, P>(z))
 }
 
-/// `a / b`, the divisor scaled by a power of two first.
+/// `a` times the conjugate of `b`, and `|b|²`.
 #[inline(always)]
-fn quotient<W: Wide>(a: Z<W>, b: Z<W>) -> Result<W> {
-    let (p, q) = (b[0].abs(), b[1].abs());
-    let big = W::select(p.lt(q), q, p);
-    // The inverse of 2^e by its exponent.
-    let scale = k::<W>(f64::from_bits(2046 << 52)).bits_sub(big.and(k(f64::INFINITY)));
-    let [x, y] = scaled(b, scale);
-    let n = x.mul(x).add(y.mul(y));
+fn over<W: Wide>(a: Z<W>, [x, y]: Z<W>) -> (Z<W>, W) {
     let top = [a[0].mul(x).add(a[1].mul(y)), a[1].mul(x).sub(a[0].mul(y))];
-    let value = scaled([top[0].div(n), top[1].div(n)], scale);
-    let usual = W::both(k::<W>(1e-280).lt(big), big.lt(k(1e280)));
-    // Where a part of either is not finite, this is not, or `big` is not.
+    (top, x.mul(x).add(y.mul(y)))
+}
+
+/// `a / b`, the divisor scaled by a power of two first unless its square is a normal number.
+#[inline(always)]
+fn quotient<W: Wide, P: Part>(a: Z<W>, b: Z<W>) -> Result<W> {
+    let (value, top, usual) = if P::NARROW {
+        let (top, n) = over(a, b);
+        let usual = W::both(k::<W>(0.0).lt(n), n.lt(k(f64::INFINITY)));
+        ([top[0].div(n), top[1].div(n)], top, usual)
+    } else {
+        let (p, q) = (b[0].abs(), b[1].abs());
+        let big = W::select(p.lt(q), q, p);
+        // The inverse of 2^e by its exponent.
+        let scale = k::<W>(f64::from_bits(2046 << 52)).bits_sub(big.and(k(f64::INFINITY)));
+        let (top, n) = over(a, scaled(b, scale));
+        let usual = W::both(k::<W>(1e-280).lt(big), big.lt(k(1e280)));
+        (scaled([top[0].div(n), top[1].div(n)], scale), top, usual)
+    };
+    // Where a part of either is not finite, this is not, or the size of the divisor is not usual.
     let finite = top[0].sub(top[0]).eq(k(0.0));
     (value, W::not(W::both(usual, finite)))
 }
 
 #[inline(always)]
-fn sign<W: Wide>(z: Z<W>) -> Result<W> {
-    let h = modulus(z);
-    (pick(is_zero(z), z, [z[0].div(h), z[1].div(h)]), extreme(z))
+fn sign<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
+    let h = modulus::<_, P>(z);
+    (pick(is_zero(z), z, [z[0].div(h), z[1].div(h)]), extreme::<_, P>(z))
 }
 
 #[inline(always)]
-fn rsqrt<W: Wide>(z: Z<W>) -> Result<W> {
-    let (root, rare) = sqrt(z);
-    let (y, pole) = quotient([k(1.0), k(0.0)], root);
+fn rsqrt<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
+    let (root, rare) = sqrt::<_, P>(z);
+    let (y, pole) = quotient::<_, P>([k(1.0), k(0.0)], root);
     (y, W::either(rare, pole))
 }
 
 #[inline(always)]
-fn logistic<W: Wide>(z: Z<W>) -> Result<W> {
+fn logistic<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
     let right = k::<W>(0.0).le(z[0]);
-    let (e, rare) = exp(pick(right, scaled(z, k(-1.0)), z));
+    let (e, rare) = exp::<_, P>(pick(right, scaled(z, k(-1.0)), z));
     let top = pick(right, [k(1.0), k(0.0)], e);
-    let (y, pole) = quotient(top, [e[0].add(k(1.0)), e[1]]);
+    let (y, pole) = quotient::<_, P>(top, [e[0].add(k(1.0)), e[1]]);
     (y, W::either(rare, pole))
 }
 
 #[inline(always)]
-fn sech_square<W: Wide>(z: Z<W>) -> Result<W> {
+fn sech_square<W: Wide, P: Part>(z: Z<W>) -> Result<W> {
     let left = z[0].lt(k(0.0));
-    let (e, rare) = exp(scaled(z, W::select(left, k(2.0), k(-2.0))));
+    let (e, rare) = exp::<_, P>(scaled(z, W::select(left, k(2.0), k(-2.0))));
     let d = [e[0].add(k(1.0)), e[1]];
-    let (y, pole) = quotient(scaled(e, k(4.0)), d);
-    let (y, again) = quotient(y, d);
+    let (y, pole) = quotient::<_, P>(scaled(e, k(4.0)), d);
+    let (y, again) = quotient::<_, P>(y, d);
     (y, W::either(rare, W::either(pole, again)))
 }
 
@@ -300,46 +320,46 @@ fn turned<W: Wide>((y, rare): Result<W>) -> Result<W> {
 }
 
 #[inline(always)]
-fn unary<W: Wide>(f: Unary, [z]: [Z<W>; 1]) -> Result<W> {
+fn unary<W: Wide, P: Part>(f: Unary, [z]: [Z<W>; 1]) -> Result<W> {
     match f {
-        Unary::Sign => sign(z),
-        Unary::Sqrt => sqrt(z),
-        Unary::Rsqrt => rsqrt(z),
-        Unary::Exp => exp(z),
-        Unary::Exp2 => exp(scaled(z, k(LN_2))),
-        Unary::Expm1 => expm1(z),
-        Unary::Log => log(z),
+        Unary::Sign => sign::<_, P>(z),
+        Unary::Sqrt => sqrt::<_, P>(z),
+        Unary::Rsqrt => rsqrt::<_, P>(z),
+        Unary::Exp => exp::<_, P>(z),
+        Unary::Exp2 => exp::<_, P>(scaled(z, k(LN_2))),
+        Unary::Expm1 => expm1::<_, P>(z),
+        Unary::Log => log::<_, P>(z),
         Unary::Log2 => {
-            let (y, rare) = log(z);
+            let (y, rare) = log::<_, P>(z);
             ([y[0].div(k(LN_2)), y[1].div(k(LN_2))], rare)
         }
-        Unary::Log1p => log1p(z),
-        Unary::Sin => turned(sinh(times_i(z))),
-        Unary::Cos => cosh(times_i(z)),
-        Unary::Tan => turned(tanh(times_i(z))),
-        Unary::Sinh => sinh(z),
-        Unary::Cosh => cosh(z),
-        Unary::Tanh => tanh(z),
-        Unary::Logistic => logistic(z),
-        Unary::SechSquare => sech_square(z),
+        Unary::Log1p => log1p::<_, P>(z),
+        Unary::Sin => turned(sinh::<_, P>(times_i(z))),
+        Unary::Cos => cosh::<_, P>(times_i(z)),
+        Unary::Tan => turned(tanh::<_, P>(times_i(z))),
+        Unary::Sinh => sinh::<_, P>(z),
+        Unary::Cosh => cosh::<_, P>(z),
+        Unary::Tanh => tanh::<_, P>(z),
+        Unary::Logistic => logistic::<_, P>(z),
+        Unary::SechSquare => sech_square::<_, P>(z),
     }
 }
 
 #[inline(always)]
-fn binary<W: Wide>(f: Binary, [a, b]: [Z<W>; 2]) -> Result<W> {
+fn binary<W: Wide, P: Part>(f: Binary, [a, b]: [Z<W>; 2]) -> Result<W> {
     match f {
         // What has a strong zero has no NaN where the quotient is an ordinary one.
-        Binary::Div | Binary::DivStrongZero => quotient(a, b),
+        Binary::Div | Binary::DivStrongZero => quotient::<_, P>(a, b),
         Binary::Xlogy => {
-            let (l, rare) = log(b);
-            (product(a, l), W::either(rare, W::either(extreme(a), is_zero(a))))
+            let (l, rare) = log::<_, P>(b);
+            (product(a, l), W::either(rare, W::either(extreme::<_, P>(a), is_zero(a))))
         }
         Binary::Pow => {
             // Small integers are powers by multiplication.
             let whole = W::both(b[1].eq(k(0.0)), b[0].trunc().eq(b[0]));
-            let (l, rare) = log(a);
-            let (y, far) = exp(product(b, l));
-            (y, W::either(W::either(rare, far), W::either(extreme(b), whole)))
+            let (l, rare) = log::<_, P>(a);
+            let (y, far) = exp::<_, P>(product(b, l));
+            (y, W::either(W::either(rare, far), W::either(extreme::<_, P>(b), whole)))
         }
     }
 }
@@ -353,11 +373,14 @@ type Block = [[f64; BLOCK]; 2];
 
 /// A part of a complex number in memory.
 pub trait Part: Copy + Into<f64> + 'static {
+    /// Whether squares of its numbers and quotients of them are normal numbers of `f64`, and more precise.
+    const NARROW: bool;
     /// The nearest number.
     fn nearest(x: f64) -> Self;
 }
 
 impl Part for f32 {
+    const NARROW: bool = true;
     #[inline(always)]
     fn nearest(x: f64) -> f32 {
         x as f32
@@ -365,6 +388,7 @@ impl Part for f32 {
 }
 
 impl Part for f64 {
+    const NARROW: bool = false;
     #[inline(always)]
     fn nearest(x: f64) -> f64 {
         x
@@ -431,7 +455,7 @@ trait Function<const K: usize> {
     const REAL: bool = false;
     /// Whether [`Function::scalar`] has any value.
     const RARE: bool = true;
-    fn eval<W: Wide>(data: usize, x: [Z<W>; K]) -> Result<W>;
+    fn eval<W: Wide, P: Part>(data: usize, x: [Z<W>; K]) -> Result<W>;
     /// The value in a lane that [`Function::eval`] leaves.
     ///
     /// # Safety
@@ -455,7 +479,7 @@ unsafe fn patch<F: Function<K>, const K: usize>(data: usize, x: &[Block; K], rar
 /// # Safety
 /// That of [`Function::scalar`].
 #[inline(always)]
-unsafe fn block<W: Wide, F: Function<K>, const K: usize>(data: usize, x: &[Block; K]) -> Block {
+unsafe fn block<W: Wide, P: Part, F: Function<K>, const K: usize>(data: usize, x: &[Block; K]) -> Block {
     let (mut y, mut flags, mut any) = ([[0.0; BLOCK]; 2], [0.0; BLOCK], false);
     let mut i = 0;
     while i < BLOCK {
@@ -464,7 +488,7 @@ unsafe fn block<W: Wide, F: Function<K>, const K: usize>(data: usize, x: &[Block
             // SAFETY: vectors have 16 lanes at most, and their number divides a block.
             *z = unsafe { [W::load(x[0].as_ptr().add(i)), W::load(x[1].as_ptr().add(i))] };
         }
-        let (v, rare) = F::eval(data, z);
+        let (v, rare) = F::eval::<_, P>(data, z);
         any |= W::any(rare);
         // SAFETY: as above.
         unsafe {
@@ -499,15 +523,15 @@ unsafe fn run<W: Wide, P: Part, F: Function<K>, const K: usize, const REAL: bool
             *z = unsafe { read(x.cast::<Complex<P>>().add(i), few) };
         }
         // SAFETY: as above.
-        unsafe { write::<P, REAL>(y, i, few, &block::<W, F, K>(data, &from)) };
+        unsafe { write::<P, REAL>(y, i, few, &block::<W, P, F, K>(data, &from)) };
         i += BLOCK;
     }
 }
 
 /// The values of a function, written down.
 #[inline(never)]
-fn recorded<F: Function<K>, const K: usize>(data: usize, x: [Z<Recorded<f64>>; K]) -> Z<Recorded<f64>> {
-    let (y, rare) = F::eval(data, x);
+fn recorded<P: Part, F: Function<K>, const K: usize>(data: usize, x: [Z<Recorded<f64>>; K]) -> Z<Recorded<f64>> {
+    let (y, rare) = F::eval::<_, P>(data, x);
     if F::RARE {
         emit::rare(rare);
     }
@@ -516,7 +540,7 @@ fn recorded<F: Function<K>, const K: usize>(data: usize, x: [Z<Recorded<f64>>; K
 
 /// What the function writes down.
 fn record<P: Part, F: Function<K>, const K: usize>(x: [Id; 3], data: usize) -> Id {
-    let y = recorded::<F, K>(data, from_fn(|k| complex::widened::<Complex<P>>(x[k])));
+    let y = recorded::<P, F, K>(data, from_fn(|k| complex::widened::<Complex<P>>(x[k])));
     if F::REAL { complex::part::<Complex<P>>(y[0]) } else { complex::narrowed::<Complex<P>>(y) }
 }
 
@@ -576,8 +600,8 @@ macro_rules! kernels {
                         struct F;
                         impl Function<$k> for F {
                             #[inline(always)]
-                            fn eval<W: Wide>(_: usize, x: [Z<W>; $k]) -> Result<W> {
-                                $eval($enum::$name, x)
+                            fn eval<W: Wide, P: Part>(_: usize, x: [Z<W>; $k]) -> Result<W> {
+                                $eval::<_, P>($enum::$name, x)
                             }
                             unsafe fn scalar(data: usize, $x: [Complex<f64>; $k]) -> Complex<f64> {
                                 // SAFETY: `data` is the function that `kernel` returned beside this one.
@@ -609,8 +633,8 @@ struct Modulus;
 impl Function<1> for Modulus {
     const REAL: bool = true;
     #[inline(always)]
-    fn eval<W: Wide>(_: usize, [z]: [Z<W>; 1]) -> Result<W> {
-        ([modulus(z), k(0.0)], extreme(z))
+    fn eval<W: Wide, P: Part>(_: usize, [z]: [Z<W>; 1]) -> Result<W> {
+        ([modulus::<_, P>(z), k(0.0)], extreme::<_, P>(z))
     }
     unsafe fn scalar(_: usize, [z]: [Complex<f64>; 1]) -> Complex<f64> {
         z.norm().into()
@@ -628,7 +652,7 @@ impl Function<1> for Power {
     const RARE: bool = false;
     /// By squaring, from the lowest bit of the exponent up.
     #[inline(always)]
-    fn eval<W: Wide>(data: usize, [z]: [Z<W>; 1]) -> Result<W> {
+    fn eval<W: Wide, P: Part>(data: usize, [z]: [Z<W>; 1]) -> Result<W> {
         let (mut left, mut square, mut y) = (data, z, None);
         while left > 0 {
             if left & 1 == 1 {
