@@ -203,14 +203,10 @@ pub(crate) fn copy_run<T: Copy>(dst: &mut [T], start: usize, stride: isize, src:
         (1, Run::Dense(src)) => dst[start..start + len].copy_from_slice(&src[..len]),
         (1, Run::Splat(value)) => dst[start..start + len].fill(value),
         (1, Run::Strided(src, from, step)) => {
-            let last = from.wrapping_add_signed(step.wrapping_mul(len as isize - 1));
-            let far = step.unsigned_abs().checked_mul(len.saturating_sub(1));
-            let inside = from < src.len() && last < src.len() && far.is_some_and(|far| far < src.len());
-            assert!(len == 0 || inside, "a run is inside its slice");
-            let from = src.as_ptr().wrapping_add(from);
-            for (i, y) in (0..).zip(&mut dst[start..start + len]) {
-                // SAFETY: the first and the last element are inside the slice, so those between are.
-                *y = unsafe { *from.wrapping_offset(step * i) };
+            let mut at = from;
+            for y in &mut dst[start..start + len] {
+                *y = src[at];
+                at = at.wrapping_add_signed(step);
             }
         }
         (_, Run::Dense(src)) => scatter_run(dst, start, stride, src[..len].iter().copied()),
