@@ -92,7 +92,7 @@ impl Half for f16 {
         if machine::is_there() {
             return Kernel::new(machine::WIDEN).recorded(instruction::f16_widen);
         }
-        map::<f16, f32, Widen>()
+        map::<f16, f32, Widen>().recorded(instruction::f16_widen)
     }
 
     fn narrow() -> Kernel {
@@ -100,7 +100,7 @@ impl Half for f16 {
         if machine::is_there() {
             return Kernel::new(machine::NARROW).recorded(instruction::f16_narrow);
         }
-        map::<f32, f16, Narrow>()
+        map::<f32, f16, Narrow>().recorded(instruction::f16_narrow)
     }
 
     fn round() -> Kernel {
@@ -108,7 +108,7 @@ impl Half for f16 {
         if machine::is_there() {
             return Kernel::new(machine::ROUND).recorded(instruction::f16_round);
         }
-        map::<f32, f32, RoundF16>()
+        map::<f32, f32, RoundF16>().recorded(instruction::f16_round)
     }
 }
 
