@@ -148,6 +148,10 @@ impl Layout {
                 match (run.p_step, run.i_step) {
                     (1, 1) => copy(&mut to[..run.count], &x[run.i..run.i + run.count]),
                     // Loops of a known step become vectors.
+                    (1, -1) => {
+                        let x = x[run.i + 1 - run.count..=run.i].iter().rev();
+                        to[..run.count].iter_mut().zip(x).for_each(|(y, x)| *y = *x);
+                    }
                     (1, 2) => {
                         let (to, x) = (&mut to[..run.count], &x[run.i..run.i + 2 * run.count - 1]);
                         to.iter_mut().zip(x.as_chunks::<2>().0).for_each(|(y, x)| *y = x[0]);

@@ -96,6 +96,9 @@ unsafe fn pack<T: Copy>(axes: &[Axis], dst: *mut u8, src: *const u8, start: usiz
                     let x = from.read();
                     (0..run).for_each(|i| dst.add(i).write(x));
                 }
+                // Loops of a known step become vectors.
+                -1 => (0..run).for_each(|i| dst.add(i).write(from.sub(i).read())),
+                2 => (0..run).for_each(|i| dst.add(i).write(from.add(2 * i).read())),
                 _ => (0..run).for_each(|i| dst.add(i).write(from.offset(i as isize * step).read())),
             }
             dst = dst.add(run);
