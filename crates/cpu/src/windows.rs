@@ -426,6 +426,10 @@ fn combining<T: Plain>(
     })
 }
 
+/// Elements of an operand for each update from which on updates are sorted by their places: only these are then summed in
+/// more digits.
+const FEW: usize = 16;
+
 /// Sums that are twice as precise as their elements, over the operand, if that dies here. Plain ones where no place can get more than two
 /// updates.
 fn adding<T: Plain + Summed>(op: &Scatter, dtype: DType) -> Kernel {
@@ -446,6 +450,22 @@ fn adding<T: Plain + Summed>(op: &Scatter, dtype: DType) -> Kernel {
         let plan = Plan::new("scatter", &op.windows, op.bounds, place, indices, &Place::of(&u))?;
         if let Some((rows, len)) = plan.rows(to.len(), data.len())? {
             rows.sum(to, data, len);
+            return converted(y, dtype);
+        }
+        if data.len() <= to.len() / FEW {
+            let (mut updates, mut room) = (Vec::new(), Ok(()));
+            plan.elements(|from, place| {
+                let update = (place, updates.len(), from);
+                if room.is_ok() {
+                    room = push(&mut updates, update);
+                }
+            })?;
+            room.map_err(limit)?;
+            updates.sort_unstable();
+            for updates in updates.chunk_by(|a, b| a.0 == b.0) {
+                let y = &mut to[updates[0].0];
+                *y = T::nearest(updates.iter().fold(y.sum(), |sum, &(_, _, from)| T::more(sum, data[from])));
+            }
             return converted(y, dtype);
         }
         let mut sums: Vec<T::Sum> = collected(to.iter().map(|&y| y.sum()))?;

@@ -2,10 +2,11 @@
 
 mod common;
 
-use common::{check, exact, numbers, single};
+use common::{check, exact, numbers, run, single};
 use cotangent_core::check::Rng;
+use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Bounds, Combine, Gather, Op, Scatter, Windows};
-use cotangent_core::{Array, DType, Dim, Wide};
+use cotangent_core::{Array, C128, DType, Dim, Wide};
 
 const TYPES: [DType; 15] = [
     DType::Bool,
@@ -128,5 +129,35 @@ fn every_geometry() {
         let scatter: Op = Scatter { combine, windows: g.windows, bounds, unique: false, stable: r.chance(0.5) }.into();
         let args = [x, i, u];
         check(&single(&scatter, &args), &args, exact(&scatter));
+    }
+}
+
+/// Updates that are few beside the operand are sorted by place; dropped ones make them many.
+#[test]
+fn few_updates_have_the_bits_of_many() {
+    const SIZE: usize = 5000;
+    for dtype in [DType::F16, DType::BF16, DType::F32, DType::F64, DType::C64, DType::C128] {
+        let mut r = Rng::new(3);
+        let few = 3 + r.below(200);
+        let zero = |k: usize, x: f64| if k % 9 == 4 { -0.0 } else { x };
+        let x =
+            (0..).zip(numbers(dtype, &[SIZE], 1).to_c128()).map(|(k, z)| C128::new(zero(k, z.re), zero(k + 1, z.im)));
+        let x = match dtype.kind() {
+            Kind::Complex => Wide::C(x.collect()),
+            _ => Wide::F(x.map(|z| z.re).collect()),
+        };
+        let x = x.narrow(dtype, [SIZE]).unwrap();
+        let updated = |n: usize| {
+            let mut r = Rng::new(5);
+            let mut at: Vec<i128> = (0..few).map(|_| (r.below(40) * 127) as i128).collect();
+            at.resize(n, -1);
+            let u = numbers(dtype, &[n], 2);
+            let args = [x.clone(), Wide::I(at).narrow(DType::I32, [n, 1]).unwrap(), u];
+            let windows = Windows { collapsed: vec![0], axes: vec![0], vector: 1, ..Windows::default() };
+            let op = Scatter { combine: Combine::Add, windows, bounds: Bounds::Drop, unique: false, stable: false };
+            run(&single(&op.into(), &args), &args)
+        };
+        let (got, want) = (updated(few), updated(SIZE));
+        assert!(got[0].same_bits(&want[0]), "{dtype}");
     }
 }
