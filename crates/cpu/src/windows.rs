@@ -452,7 +452,7 @@ fn adding<T: Plain + Summed>(op: &Scatter, dtype: DType) -> Kernel {
             rows.sum(to, data, len);
             return converted(y, dtype);
         }
-        if data.len() <= to.len() / FEW {
+        if u.numel() <= to.len() / FEW {
             let (mut updates, mut room) = (Vec::new(), Ok(()));
             plan.elements(|from, place| {
                 let update = (place, updates.len(), from);
