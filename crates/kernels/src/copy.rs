@@ -202,6 +202,11 @@ pub(crate) fn copy_run<T: Copy>(dst: &mut [T], start: usize, stride: isize, src:
     match (stride, src) {
         (1, Run::Dense(src)) => dst[start..start + len].copy_from_slice(&src[..len]),
         (1, Run::Splat(value)) => dst[start..start + len].fill(value),
+        // A loop of a known step becomes vectors.
+        (1, Run::Strided(src, from, -1)) if len > 0 => {
+            let src = src[from + 1 - len..=from].iter().rev();
+            dst[start..start + len].iter_mut().zip(src).for_each(|(y, x)| *y = *x);
+        }
         (1, Run::Strided(src, from, step)) => {
             let mut at = from;
             for y in &mut dst[start..start + len] {
