@@ -10,8 +10,9 @@ use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 
 /// Whether two results differ by no more than rounding beside the largest of these numbers, in the least precise of their
-/// types: what is zero but for rounding has no digits to compare, and an f64 may come from complex numbers of f32. Numbers
-/// between the arguments and the results may be larger by the inverse of constants like 0.01, of which there may be two.
+/// types: what is zero but for rounding has no digits to compare, and an f64 may come from complex
+/// numbers of f32. Numbers between the arguments and the results may be larger by the inverses of two
+/// constants like 0.01.
 fn is_rounding(got: &[Array], want: &[Array], args: &[Array]) -> bool {
     let numbers = |x: &Array| x.to_c128().into_iter().map(|z| z.norm()).filter(|x| x.is_finite());
     let largest = args.iter().chain(want).flat_map(numbers).fold(0.0, f64::max);

@@ -341,6 +341,18 @@ impl<'a> Plan<'a> {
             }
         })
     }
+
+    /// The offsets of every element of every window, in order.
+    fn pairs(&self) -> Result<Vec<(usize, usize)>> {
+        let (mut pairs, mut room) = (Vec::new(), Ok(()));
+        self.elements(|window, operand| {
+            if room.is_ok() {
+                room = push(&mut pairs, (window, operand));
+            }
+        })?;
+        room.map_err(limit)?;
+        Ok(pairs)
+    }
 }
 
 /// The axes of the operand that go along with an index, and the number of that index.
@@ -426,8 +438,8 @@ fn combining<T: Plain>(
     })
 }
 
-/// Elements of an operand for each update from which on updates are sorted by their places: only these are then summed in
-/// more digits.
+/// An operand of so many times as many elements as updates is not widened as a whole: the updates
+/// are sorted by their places, and only these are summed in more digits.
 const FEW: usize = 16;
 
 /// Sums that are twice as precise as their elements, over the operand, if that dies here. Plain ones where no place can get more than two
@@ -453,14 +465,8 @@ fn adding<T: Plain + Summed>(op: &Scatter, dtype: DType) -> Kernel {
             return converted(y, dtype);
         }
         if u.numel() <= to.len() / FEW {
-            let (mut updates, mut room) = (Vec::new(), Ok(()));
-            plan.elements(|from, place| {
-                let update = (place, updates.len(), from);
-                if room.is_ok() {
-                    room = push(&mut updates, update);
-                }
-            })?;
-            room.map_err(limit)?;
+            let pairs = (0..).zip(plan.pairs()?);
+            let mut updates: Vec<(usize, usize, usize)> = collected(pairs.map(|(k, (from, place))| (place, k, from)))?;
             updates.sort_unstable();
             for updates in updates.chunk_by(|a, b| a.0 == b.0) {
                 let y = &mut to[updates[0].0];
@@ -530,13 +536,7 @@ fn recurrence<T: Plain>(r: &ScatterRecurrence) -> Kernel {
         let (s, a, b) = (s.into_dense()?, a.into_dense()?, b.into_dense()?);
         let places = (Place::of(&s), Place::of(&a));
         let plan = Plan::new("scatter_recurrence", &r.windows, r.bounds, places.0, indices, &places.1)?;
-        let (mut pairs, mut room) = (Vec::new(), Ok(()));
-        plan.elements(|k, p| {
-            if room.is_ok() {
-                room = push(&mut pairs, (k, p));
-            }
-        })?;
-        room.map_err(limit)?;
+        let mut pairs = plan.pairs()?;
         if r.reverse {
             pairs.reverse();
         }

@@ -202,10 +202,15 @@ pub(crate) fn copy_run<T: Copy>(dst: &mut [T], start: usize, stride: isize, src:
     match (stride, src) {
         (1, Run::Dense(src)) => dst[start..start + len].copy_from_slice(&src[..len]),
         (1, Run::Splat(value)) => dst[start..start + len].fill(value),
-        // A loop of a known step becomes vectors.
+        // Loops of a known step become vectors.
         (1, Run::Strided(src, from, -1)) if len > 0 => {
             let src = src[from + 1 - len..=from].iter().rev();
             dst[start..start + len].iter_mut().zip(src).for_each(|(y, x)| *y = *x);
+        }
+        (1, Run::Strided(src, from, 2)) if len > 0 => {
+            let (dst, src) = (&mut dst[start..start + len], &src[from..from + 2 * len - 1]);
+            dst.iter_mut().zip(src.as_chunks::<2>().0).for_each(|(y, x)| *y = x[0]);
+            dst[len - 1] = src[2 * len - 2];
         }
         (1, Run::Strided(src, from, step)) => {
             let mut at = from;

@@ -482,7 +482,7 @@ pub(super) fn apply(rt: &EagerRuntime, op: &Op, x: &[&Value], track: bool, loc: 
 }
 
 /// As [`apply`], with results where they are wanted.
-#[inline(always)]
+#[inline(always)] // every eager call comes here
 pub(super) fn apply_to(
     rt: &EagerRuntime,
     op: &Op,

@@ -6,9 +6,11 @@
 //! Along an axis, the elements `k` of all windows are every `stride`-th place of the operand as it is spread and padded.
 //! Those of several `k` overlap: they are kept once, as a [`Slot`], if they are as far apart as some windows are.
 
+use crate::copy::copy_run;
 use crate::element::Number;
 use crate::memory::{Fallible, OutOfMemory, collected, filled, push, reserve};
 use crate::sliding::{Axis, Run, components};
+use crate::view;
 use std::collections::BTreeMap;
 
 /// Every `stride`-th place along an axis.
@@ -147,23 +149,7 @@ impl Layout {
                 let to = &mut to[start + run.p..];
                 match (run.p_step, run.i_step) {
                     (1, 1) => copy(&mut to[..run.count], &x[run.i..run.i + run.count]),
-                    // Loops of a known step become vectors.
-                    (1, -1) => {
-                        let x = x[run.i + 1 - run.count..=run.i].iter().rev();
-                        to[..run.count].iter_mut().zip(x).for_each(|(y, x)| *y = *x);
-                    }
-                    (1, 2) => {
-                        let (to, x) = (&mut to[..run.count], &x[run.i..run.i + 2 * run.count - 1]);
-                        to.iter_mut().zip(x.as_chunks::<2>().0).for_each(|(y, x)| *y = x[0]);
-                        to[run.count - 1] = x[2 * run.count - 2];
-                    }
-                    (step, by) => {
-                        let mut i = run.i;
-                        for y in to.iter_mut().step_by(step).take(run.count) {
-                            *y = x[i];
-                            i = i.wrapping_add_signed(by);
-                        }
-                    }
+                    (step, by) => copy_run(to, 0, step as isize, view::Run::Strided(x, run.i, by), run.count),
                 }
             }
         }

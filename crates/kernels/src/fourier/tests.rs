@@ -112,11 +112,12 @@ fn the_inverse_of_very_long_lines_is_what_they_were() {
     }
 }
 
-/// How an operand lies in memory: its axes from the outermost one in, and the step from a point to the next.
-type Lie = ([usize; 3], isize);
+/// The strides of an operand: its axes from the outermost one in, and the step from a point to the
+/// next.
+type Placement = ([usize; 3], isize);
 
 /// Row-major, along lines, along groups, backwards, and with gaps.
-const LIES: [Lie; 8] = [
+const PLACEMENTS: [Placement; 8] = [
     ([0, 1, 2], 1),
     ([0, 2, 1], 1),
     ([1, 0, 2], 1),
@@ -128,7 +129,7 @@ const LIES: [Lie; 8] = [
 ];
 
 /// Bits of all results over groups and lines of a group.
-fn bits<E: Real>(level: Level, n: usize, lines: [usize; 2], (order, step): Lie) -> Vec<u64> {
+fn bits<E: Real>(level: Level, n: usize, lines: [usize; 2], (order, step): Placement) -> Vec<u64> {
     let ([outer, inner], half) = (lines, n / 2 + 1);
     let shape = [outer, n, inner];
     let x = random::<E>(outer * n * inner, 7);
@@ -164,12 +165,15 @@ fn bits_depend_on_the_length_alone() {
     fn of<E: Real>() {
         for n in [1, 2, 3, 7, 8, 12, 17, 30, 33, 53, 67, 74, 91, 97, 128, 179, 225, 227, 254, 529, 1031, 2048, 2310] {
             for lines in [[9, 5], [21, 1]] {
-                let expected = bits::<E>(Level::Portable, n, lines, LIES[0]);
+                let expected = bits::<E>(Level::Portable, n, lines, PLACEMENTS[0]);
                 for level in Level::available() {
-                    for lie in LIES {
+                    for placement in PLACEMENTS {
                         for threads in [1, 3] {
-                            let got = with_threads(threads, || bits::<E>(level, n, lines, lie));
-                            assert!(got == expected, "{n} points of {lines:?}, {level:?}, {threads} threads, {lie:?}");
+                            let got = with_threads(threads, || bits::<E>(level, n, lines, placement));
+                            assert!(
+                                got == expected,
+                                "{n} points of {lines:?}, {level:?}, {threads} threads, {placement:?}"
+                            );
                         }
                     }
                 }

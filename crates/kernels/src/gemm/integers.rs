@@ -131,7 +131,7 @@ fn by_pairs<T: Integer>(level: Level, c: &mut [T], a: Matrix<T>, b: Matrix<T>) -
     let (steps, wide) = (k.div_ceil(2), n.next_multiple_of(kernels.lanes));
     let count = m * steps + steps * wide;
     with_room(count.saturating_mul(size_of::<i32>()), |room| {
-        // SAFETY: the room is aligned to more, has so many elements, and its bytes are initialised.
+        // SAFETY: the room is aligned for an `i32`, has `count` of them, and its bytes are initialised.
         let room = unsafe { std::slice::from_raw_parts_mut(room.cast::<i32>(), count) };
         let (rows, packed) = room.split_at_mut(m * steps);
         widest(

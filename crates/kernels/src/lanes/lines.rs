@@ -1,7 +1,7 @@
 //! Lines between memory of any strides and panels, in which a line is a lane.
 //!
-//! Lines that are adjacent are read as rows, points that are adjacent (also those of an operand that is read backwards) in
-//! blocks that are transposed in registers, others one by one.
+//! Lines that are adjacent are read as rows, points that are adjacent (in a reversed operand, too)
+//! in blocks that are transposed in registers, others one by one.
 
 use super::Job;
 use crate::turn;
@@ -62,7 +62,8 @@ impl Part {
         self.place.line(self.first).wrapping_add((point as isize).wrapping_mul(self.place.point_step))
     }
 
-    /// Calls `f` with the row of each element of some points of a line, and where it is from the beginning of the line.
+    /// Calls `f` with the row of each element of some points of a line, and its offset from the
+    /// beginning of the line.
     #[inline(always)]
     fn each(&self, points: Range<usize>, f: impl Fn(usize, isize)) {
         let Place { point_step: step, unit, .. } = self.place;

@@ -200,7 +200,7 @@ pub fn collected<T>(mut all: impl Iterator<Item = T>) -> Fallible<Vec<T>> {
         place.write(x);
         count += 1;
     }
-    // SAFETY: so many elements were written from the first one on.
+    // SAFETY: the first `count` elements were written.
     unsafe { made.set_len(count) };
     all.try_for_each(|x| push(&mut made, x))?;
     Ok(made)

@@ -132,8 +132,8 @@ fn squares_plus<W: Wide>(a: W, b: W, rest: W) -> W {
     s.add(e1.add(e2).add(p_low.add(q_low)))
 }
 
-/// `√(x² + y²)`; 0 for 0. Unless it is rounded to less, the rounding errors of the squares and the root are corrected
-/// (Borges 2020).
+/// `√(x² + y²)`; 0 for 0. For parts of f64 the rounding errors of the squares and the root are
+/// corrected (Borges 2020).
 #[inline(always)]
 fn modulus<W: Wide, P: Part>([x, y]: Z<W>) -> W {
     if P::NARROW {
@@ -373,7 +373,7 @@ type Block = [[f64; BLOCK]; 2];
 
 /// A part of a complex number in memory.
 pub trait Part: Copy + Into<f64> + 'static {
-    /// Whether squares of its numbers and quotients of them are normal numbers of `f64`, and more precise.
+    /// Whether squares and quotients of its numbers are normal numbers of `f64`.
     const NARROW: bool;
     /// The nearest number.
     fn nearest(x: f64) -> Self;
