@@ -5,7 +5,7 @@
 //! calls the very function that the operation's row holds.
 
 use cotangent_core::{C64, C128, Code, DType, Data, Element, Error, Result, bail, bf16, f16, math};
-use cotangent_kernels::memory::{Bytes, take};
+use cotangent_kernels::memory::{Bytes, capacity, take};
 use cotangent_kernels::{Fallible, Number, OutOfMemory};
 use std::alloc::Layout;
 use std::mem::MaybeUninit;
@@ -67,7 +67,7 @@ pub(crate) fn collected<T>(all: impl Iterator<Item = T>) -> Result<Vec<T>> {
 /// A buffer of `n` zeros; an error if there is no such memory.
 pub(crate) fn zeroed<T: Plain>(n: usize) -> Result<Vec<T>> {
     // SAFETY: all elements are zero, which makes them valid (`Plain`).
-    memory::<T>(n, Bytes::Zero).map(|p| unsafe { Vec::from_raw_parts(p.as_ptr(), n, n) })
+    memory::<T>(n, Bytes::Zero).map(|p| unsafe { Vec::from_raw_parts(p.as_ptr(), n, room::<T>(n)) })
 }
 
 /// A buffer of `n` elements that are anything, or zero; an error if there is no such memory.
@@ -77,12 +77,21 @@ pub(crate) fn anything<T: Plain>(n: usize) -> Result<Vec<T>> {
         return zeroed(n);
     }
     // SAFETY: the buffer is initialised, and any bytes are a value of the types other than `bool`.
-    memory::<T>(n, Bytes::Initialised).map(|p| unsafe { Vec::from_raw_parts(p.as_ptr(), n, n) })
+    memory::<T>(n, Bytes::Initialised).map(|p| unsafe { Vec::from_raw_parts(p.as_ptr(), n, room::<T>(n)) })
 }
 
-/// A buffer for `n` elements, to be freed as a `Vec<T>` of this capacity; an error if there is no such memory.
+/// A buffer for `n` elements, to be freed as a `Vec<T>` of the capacity [`room`]; an error if there is no such memory.
 pub(crate) fn uninitialised<T: Plain>(n: usize) -> Result<NonNull<T>> {
     memory(n, Bytes::Any)
+}
+
+/// The capacity of a buffer for `n` elements.
+#[inline]
+pub(crate) fn room<T>(n: usize) -> usize {
+    match size_of::<T>() {
+        0 => n,
+        size => capacity(n.saturating_mul(size)) / size,
+    }
 }
 
 fn memory<T: Plain>(n: usize, bytes: Bytes) -> Result<NonNull<T>> {

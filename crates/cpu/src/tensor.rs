@@ -8,7 +8,7 @@
 
 use crate::axes::Axes;
 pub(crate) use crate::axes::row_major;
-use crate::element::{Bits, Done, Plain, anything, for_any, for_size, uninitialised, zeroed};
+use crate::element::{Bits, Done, Plain, anything, for_any, for_size, room, uninitialised, zeroed};
 use cotangent_core::{Array, DType, Data, Result, Type, bail};
 use cotangent_kernels::View;
 use cotangent_kernels::copy::copy_on_threads;
@@ -65,11 +65,10 @@ impl Drop for Tensor {
 /// Keeps the memory of large data that nobody else refers to.
 fn recycle(data: &mut Data) {
     fn of<T: Plain>(data: &mut Data) {
-        // What lies past the end was never written.
-        let Some(vector) = T::exclusive(data).filter(|v| v.len() == v.capacity()) else { return };
+        let Some(vector) = T::exclusive(data).filter(|v| v.capacity() == room::<T>(v.len())) else { return };
         let mut vector = ManuallyDrop::new(std::mem::take(vector));
-        let layout = Layout::array::<T>(vector.capacity()).expect("the vector has it");
-        // SAFETY: a vector of this capacity is allocated with this layout, and it was taken from the only reference.
+        let layout = Layout::array::<T>(vector.len()).expect("the vector has it");
+        // SAFETY: the vector has the capacity of this layout, all its elements, and was taken from the only reference.
         unsafe { cotangent_kernels::memory::give(NonNull::new_unchecked(vector.as_mut_ptr()).cast(), layout) };
     }
     for_any!(data.dtype(), T => of::<T>(data));
@@ -447,7 +446,7 @@ impl Fresh {
         fn of<T: Plain>(n: usize) -> Result<Fresh> {
             unsafe fn wrap<T: Plain>(data: NonNull<u8>, n: usize) -> Data {
                 // SAFETY: `data` is a buffer for `n` elements of `uninitialised`, and they have been written.
-                T::wrap(unsafe { Vec::from_raw_parts(data.cast::<T>().as_ptr(), n, n) })
+                T::wrap(unsafe { Vec::from_raw_parts(data.cast::<T>().as_ptr(), n, room::<T>(n)) })
             }
             Ok(match crate::spare::take(T::DTYPE, n) {
                 Some((whole, data)) => Fresh { data, len: n, whole: Some(whole), wrap: wrap::<T> },

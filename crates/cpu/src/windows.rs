@@ -14,7 +14,7 @@ use crate::tensor::{Extents, Strides, Tensor, row_major};
 use cotangent_core::dtype::Kind;
 use cotangent_core::ops::{Bounds, Combine, Gather, Scatter, ScatterRecurrence, Windows};
 use cotangent_core::{C64, C128, DType, Result, bail};
-use cotangent_kernels::index::{BLOCK, Indexed, Position, Rows, Starts, gather_windows, scatter_windows};
+use cotangent_kernels::index::{BLOCK, Indexed, Numbers, Position, Rows, Starts, gather_windows, scatter_windows};
 use cotangent_kernels::memory::push;
 use cotangent_kernels::twice::{Exact, Summed};
 use cotangent_kernels::{Number, Ordered};
@@ -164,15 +164,22 @@ impl<'a> Plan<'a> {
             while done < n {
                 let count = (n - done).min(BLOCK - starts.len());
                 let [from, to, first] = std::array::from_fn(|k| at(places[k], by[k], done as isize));
-                starts.extend(count, [to, first], [by[1], by[2]]);
-                for (c, &axis) in self.dims.axes.iter().enumerate() {
-                    let axis = Indexed {
+                let of = |(c, &axis): (usize, &usize)| Numbers {
+                    numbers,
+                    at: from + c * self.component,
+                    by: by[0],
+                    axis: Indexed {
                         last: self.x.shape[axis] as i64 - self.size[axis] as i64,
                         stride: self.x.strides[axis],
                         clip: self.bounds == Bounds::Clip,
-                    };
-                    starts.index(numbers, from + c * self.component, by[0], axis);
+                    },
+                };
+                let mut components = self.dims.axes.iter().enumerate().map(of);
+                match components.next() {
+                    Some(one) => starts.extend_indexed(count, [to, first], [by[1], by[2]], one),
+                    None => starts.extend(count, [to, first], [by[1], by[2]]),
                 }
+                components.for_each(|more| starts.index(more));
                 done += count;
                 if starts.len() == BLOCK {
                     before += self.give(before, &mut starts, f)?;

@@ -18,12 +18,21 @@ mod rows;
 pub use rows::Rows;
 
 /// Windows of a block.
-pub const BLOCK: usize = 256;
+pub const BLOCK: usize = 512;
 
 /// An integer that indices are stored as.
 pub trait Position: Copy + Sync {
+    /// It has at most 32 bits.
+    const NARROW: bool = size_of::<Self>() <= 4;
+
     /// The number, or the nearest one of this type.
     fn signed(self) -> i64;
+
+    /// The number, or the nearest one of this type.
+    #[inline(always)]
+    fn narrow(self) -> i32 {
+        self.signed().clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
+    }
 }
 
 macro_rules! positions {
@@ -35,7 +44,19 @@ macro_rules! positions {
     )*};
 }
 
-positions!(bool i8 i16 i32 i64 u8 u16 u32);
+positions!(bool i8 i16 i32 i64 u8 u16);
+
+impl Position for u32 {
+    #[inline(always)]
+    fn signed(self) -> i64 {
+        i64::from(self)
+    }
+
+    #[inline(always)]
+    fn narrow(self) -> i32 {
+        self.min(i32::MAX as u32) as i32
+    }
+}
 
 impl Position for u64 {
     #[inline(always)]
@@ -53,6 +74,19 @@ pub struct Indexed {
     pub stride: isize,
     /// Numbers are clamped to `0..=last`.
     pub clip: bool,
+}
+
+/// One number of each index vector of a part: `numbers[at + i · by]`.
+#[derive(Clone, Copy, Debug)]
+pub struct Numbers<'a, I> {
+    /// What they are read from.
+    pub numbers: &'a [I],
+    /// The first one.
+    pub at: usize,
+    /// From one to the next.
+    pub by: isize,
+    /// The axis that they are for.
+    pub axis: Indexed,
 }
 
 /// The least and the greatest of some offsets.
@@ -168,9 +202,57 @@ impl Starts {
     /// # Panics
     /// If the pairs are more than a block.
     pub fn extend(&mut self, count: usize, first: [usize; 2], by: [isize; 2]) {
+        if count > 0 {
+            self.part(count, first, by);
+            fill(&mut self.operand[self.part..self.len], first[1], by[1]);
+        }
+    }
+
+    /// [`Starts::extend`] and [`Starts::index`] in one.
+    ///
+    /// # Panics
+    /// If the pairs are more than a block or a number is not in the slice.
+    pub fn extend_indexed<I: Position>(
+        &mut self,
+        count: usize,
+        first: [usize; 2],
+        by: [isize; 2],
+        numbers: Numbers<'_, I>,
+    ) {
         if count == 0 {
             return;
         }
+        self.part(count, first, by);
+        let place = first[1];
+        if by[1] == 0 {
+            self.moved(
+                numbers,
+                #[inline(always)]
+                move |_| place,
+            );
+        } else {
+            fill(&mut self.operand[self.part..self.len], place, by[1]);
+            self.index(numbers);
+        }
+    }
+
+    /// Moves the offsets of the last part in the operand by `axis.stride` times the numbers. Pairs whose number is not
+    /// inside must be removed by [`Starts::retain`].
+    ///
+    /// # Panics
+    /// If a number is not in the slice.
+    pub fn index<I: Position>(&mut self, numbers: Numbers<'_, I>) {
+        if self.part < self.len {
+            self.moved(
+                numbers,
+                #[inline(always)]
+                |to| to,
+            );
+        }
+    }
+
+    /// Appends a part whose offsets in the operand are still to be written.
+    fn part(&mut self, count: usize, first: [usize; 2], by: [isize; 2]) {
         self.part = self.len;
         let before = self.step;
         self.step = match self.len {
@@ -190,38 +272,32 @@ impl Starts {
         } else {
             self.windows[self.part] = first[0];
         }
-        fill(&mut self.operand[self.part..self.len], first[1], by[1]);
         self.bounds[0].include(first[0], by[0], count);
         self.bounds[1] = self.bounds[1].join(self.last);
         self.last = Interval::NONE;
         self.last.include(first[1], by[1], count);
     }
 
-    /// Moves the offsets of the last part in the operand by `axis.stride` times the numbers `numbers[at + i · by]`. Pairs
-    /// whose number is not inside must be removed by [`Starts::retain`].
-    ///
-    /// # Panics
-    /// If a number is not in the slice.
-    pub fn index<I: Position>(&mut self, numbers: &[I], at: usize, by: isize, axis: Indexed) {
+    /// Moves the offsets of the last part from `from(offset)`.
+    #[inline(always)]
+    fn moved<I: Position>(&mut self, numbers: Numbers<'_, I>, from: impl Fn(usize) -> usize + Copy) {
+        let Numbers { numbers, at, by, axis } = numbers;
         let offsets = &mut self.operand[self.part..self.len];
-        if offsets.is_empty() {
-            return;
-        }
         let inside = match Run::new(numbers, at, offsets.len(), by) {
             Run::Dense(numbers) => widest(
                 #[inline(always)]
-                || move_dense(offsets, numbers, axis),
+                || move_dense(offsets, numbers, axis, from),
             ),
             Run::Splat(x) => {
                 let (moved, inside) = axis.moved::<false>(x.signed());
-                offsets.iter_mut().for_each(|to| *to = to.wrapping_add_signed(moved));
+                offsets.iter_mut().for_each(|to| *to = from(*to).wrapping_add_signed(moved));
                 inside
             }
             Run::Strided(x, start, step) => {
                 let mut inside = true;
                 for (i, to) in (0..).zip(offsets) {
                     let (moved, ok) = axis.moved::<false>(x[start.wrapping_add_signed(i * step)].signed());
-                    *to = to.wrapping_add_signed(moved);
+                    *to = from(*to).wrapping_add_signed(moved);
                     inside &= ok;
                 }
                 inside
@@ -309,27 +385,55 @@ impl Indexed {
     }
 }
 
-/// [`Starts::index`] over adjacent numbers: whether all are inside.
+/// [`Starts::moved`] by adjacent numbers: whether all are inside.
 #[inline(always)]
-fn move_dense<I: Position>(offsets: &mut [usize], numbers: &[I], axis: Indexed) -> bool {
+fn move_dense<I: Position>(
+    offsets: &mut [usize],
+    numbers: &[I],
+    axis: Indexed,
+    from: impl Fn(usize) -> usize + Copy,
+) -> bool {
     #[inline(always)]
-    fn all<const SMALL: bool, I: Position>(offsets: &mut [usize], numbers: &[I], axis: Indexed) -> bool {
+    fn wide<const SMALL: bool, I: Position>(
+        offsets: &mut [usize],
+        numbers: &[I],
+        axis: Indexed,
+        from: impl Fn(usize) -> usize,
+    ) -> bool {
         let mut outside = 0u64;
         for (to, &x) in offsets.iter_mut().zip(numbers) {
             let (moved, inside) = axis.moved::<SMALL>(x.signed());
-            *to = to.wrapping_add_signed(moved);
+            *to = from(*to).wrapping_add_signed(moved);
             outside |= u64::from(!inside);
         }
         outside == 0
     }
-    // Each loop is compiled for itself.
-    match (axis.clip, axis.stride == 1) {
-        (false, true) => all::<false, I>(offsets, numbers, Indexed { stride: 1, clip: false, ..axis }),
-        (true, true) => all::<false, I>(offsets, numbers, Indexed { stride: 1, clip: true, ..axis }),
-        _ if axis.last <= i64::from(i32::MAX) && i32::try_from(axis.stride).is_ok() => {
-            all::<true, I>(offsets, numbers, axis)
+    #[inline(always)]
+    fn narrow<I: Position>(
+        offsets: &mut [usize],
+        numbers: &[I],
+        (last, stride, clip): (i32, i32, bool),
+        from: impl Fn(usize) -> usize,
+    ) -> bool {
+        let mut outside = 0u32;
+        for (to, &x) in offsets.iter_mut().zip(numbers) {
+            let i = if clip { x.narrow().min(last).max(0) } else { x.narrow() };
+            *to = from(*to).wrapping_add_signed((i64::from(i) * i64::from(stride)) as isize);
+            // What is negative is large without its sign.
+            outside |= u32::from(i as u32 > last as u32);
         }
-        _ => all::<false, I>(offsets, numbers, axis),
+        outside == 0
+    }
+    let last = i32::try_from(axis.last).ok().filter(|last| (0..i32::MAX).contains(last));
+    // Each loop is compiled for itself.
+    match (last, i32::try_from(axis.stride), axis.clip) {
+        (Some(last), Ok(1), false) if I::NARROW => narrow(offsets, numbers, (last, 1, false), from),
+        (Some(last), Ok(1), true) if I::NARROW => narrow(offsets, numbers, (last, 1, true), from),
+        (Some(last), Ok(stride), clip) if I::NARROW => narrow(offsets, numbers, (last, stride, clip), from),
+        (_, Ok(1), false) => wide::<false, I>(offsets, numbers, Indexed { stride: 1, clip: false, ..axis }, from),
+        (_, Ok(1), true) => wide::<false, I>(offsets, numbers, Indexed { stride: 1, clip: true, ..axis }, from),
+        (Some(_), Ok(_), _) => wide::<true, I>(offsets, numbers, axis, from),
+        _ => wide::<false, I>(offsets, numbers, axis, from),
     }
 }
 

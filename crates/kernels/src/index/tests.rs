@@ -76,7 +76,7 @@ fn windows_stay_inside() {
 fn indexed_windows_stay_inside() {
     let mut starts = Starts::default();
     starts.extend(2, [0, 0], [1, 0]);
-    starts.index(&[0u8, 4], 0, 1, Indexed { last: 4, stride: 1, clip: false });
+    starts.index(Numbers { numbers: &[0u8, 4], at: 0, by: 1, axis: Indexed { last: 4, stride: 1, clip: false } });
     gather_windows(&mut [0; 4], &[], &[1; 4], &[], &[], &starts);
 }
 
@@ -85,7 +85,7 @@ fn indexed_windows_stay_inside() {
 fn windows_outside_are_not_read() {
     let mut starts = Starts::default();
     starts.extend(2, [0, 0], [1, 0]);
-    starts.index(&[0i8, -1], 0, 1, Indexed { last: 3, stride: 1, clip: false });
+    starts.index(Numbers { numbers: &[0i8, -1], at: 0, by: 1, axis: Indexed { last: 3, stride: 1, clip: false } });
     gather_windows(&mut [0; 4], &[], &[1; 4], &[], &[], &starts);
 }
 
@@ -94,21 +94,36 @@ fn windows_outside_are_not_read() {
 fn indices_move_offsets() {
     fn of<I: Position>(random: &mut Random, number: impl Fn(i64) -> I) {
         for _ in 0..200 {
-            let stride = [1, -1, 0, 3, -7, 1 << 33][random.below(6)];
-            let axis = Indexed { last: [0, 5, 100, 1 << 20][random.below(4)], stride, clip: random.below(2) == 0 };
+            let stride = [1, -1, 0, 3, -7, 1 << 31][random.below(6)];
+            let axis = Indexed {
+                last: [0, 5, 100, 1 << 20, i64::from(i32::MAX), 1 << 31, -1][random.below(7)],
+                stride,
+                clip: random.below(2) == 0,
+            };
             let n = 1 + random.below(40);
             let by = [1isize, 0, 2, -1][random.below(4)];
             let first = if by < 0 { n - 1 } else { 0 };
-            let numbers: Vec<I> = (0..2 * n).map(|_| number(random.below(130) as i64 - 8)).collect();
+            let numbers: Vec<I> = (0..2 * n)
+                .map(|_| match random.below(20) {
+                    0 => number([i64::MIN, i64::MAX, i64::from(i32::MAX), i64::from(u32::MAX)][random.below(4)]),
+                    _ => number(random.below(130) as i64 - 8),
+                })
+                .collect();
+            let apart = [5, 0][random.below(2)];
             let (mut starts, mut wanted) = (Starts::default(), Vec::new());
             for part in 0..2 {
-                starts.extend(n, [part * n, 1000], [1, 5]);
-                starts.index(&numbers, first, by, axis);
+                let one = Numbers { numbers: &numbers, at: first, by, axis };
+                if random.below(2) == 0 {
+                    starts.extend(n, [part * n, 1000], [1, apart as isize]);
+                    starts.index(one);
+                } else {
+                    starts.extend_indexed(n, [part * n, 1000], [1, apart as isize], one);
+                }
                 for i in 0..n {
                     let x = numbers[first.wrapping_add_signed(i as isize * by)].signed();
-                    let x = if axis.clip { x.clamp(0, axis.last) } else { x };
+                    let x = if axis.clip { x.min(axis.last).max(0) } else { x };
                     if (0..=axis.last).contains(&x) {
-                        let moved = (1000 + 5 * i as i64).wrapping_add(x * stride as i64);
+                        let moved = (1000 + apart * i as i64).wrapping_add(x.wrapping_mul(stride as i64));
                         wanted.push((part * n + i, moved as usize));
                     }
                 }

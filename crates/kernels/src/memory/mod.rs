@@ -7,7 +7,7 @@
 
 mod pool;
 
-pub use pool::{Bytes, KEPT, LARGE, Stats, give, release, stats, take};
+pub use pool::{Bytes, KEPT, LARGE, Stats, capacity, give, release, stats, take};
 
 use half::{bf16, f16};
 use num_complex::Complex;

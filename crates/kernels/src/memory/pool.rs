@@ -3,7 +3,8 @@
 //! To get large memory from the system costs several times what it costs to write it (every page is cleared and mapped
 //! when it is first touched), and to clear what a product of matrices will set costs a tenth of a small one. So buffers of
 //! [`KEPT`] bytes and more are kept, at most [`MOST`] bytes of all threads together, and new ones of [`LARGE`] bytes ask
-//! for huge pages.
+//! for huge pages. A buffer of more than one huge page has a [`capacity`] that fills pages, because Linux aligns what
+//! fills them.
 //!
 //! What is kept is what is likely to be taken again. A buffer stays if one of its size was taken that has not come back:
 //! what a program gets from elsewhere, its arguments, is freed. Sizes that were taken twice stay for [`LONG`] calls of the
@@ -84,7 +85,7 @@ impl Drop for Freed {
     fn drop(&mut self) {
         for &(at, layout) in &self.0 {
             // SAFETY: the buffer was given with this layout, nobody refers to it, and it is no longer in the pool.
-            unsafe { dealloc(at as *mut u8, layout) };
+            unsafe { dealloc(at as *mut u8, whole(layout)) };
         }
     }
 }
@@ -158,7 +159,27 @@ impl Pool {
     }
 }
 
-/// A buffer to be freed with this layout, which has a size; `None` if there is no such memory.
+/// The size of a huge page.
+const HUGE: usize = 2 << 20;
+
+/// What the allocator keeps beside a buffer, at most.
+const HEADER: usize = 64;
+
+/// How many bytes a buffer for so many has: with the allocator's header they fill huge pages, if there is more than one. What
+/// is past the end is never touched, so that it takes up addresses alone.
+pub fn capacity(bytes: usize) -> usize {
+    match bytes.checked_add(HEADER).and_then(|n| n.checked_next_multiple_of(HUGE)) {
+        Some(pages) if bytes >= HUGE && pages <= isize::MAX as usize => pages - HEADER,
+        _ => bytes,
+    }
+}
+
+/// The layout that a buffer is allocated with.
+fn whole(layout: Layout) -> Layout {
+    Layout::from_size_align(capacity(layout.size()), layout.align()).unwrap_or(layout)
+}
+
+/// A buffer of this layout, which has a size, to be freed as one of its [`capacity`]; `None` if there is no such memory.
 pub fn take(layout: Layout, bytes: Bytes) -> Option<NonNull<u8>> {
     if !allowed() {
         return None;
@@ -183,11 +204,12 @@ pub fn take(layout: Layout, bytes: Bytes) -> Option<NonNull<u8>> {
 /// A buffer from the allocator.
 fn fresh(layout: Layout, bytes: Bytes) -> Option<NonNull<u8>> {
     let zero = bytes != Bytes::Any || layout.size() >= LARGE;
+    let whole = whole(layout);
     // SAFETY: the layout has a size.
-    let data = NonNull::new(unsafe { if zero { alloc_zeroed(layout) } else { alloc(layout) } })?;
+    let data = NonNull::new(unsafe { if zero { alloc_zeroed(whole) } else { alloc(whole) } })?;
     if !leaves_room(layout.size()) {
         // SAFETY: it was allocated with this layout, and nobody has seen it.
-        unsafe { dealloc(data.as_ptr(), layout) };
+        unsafe { dealloc(data.as_ptr(), whole) };
         return None;
     }
     Some(data)
@@ -196,8 +218,8 @@ fn fresh(layout: Layout, bytes: Bytes) -> Option<NonNull<u8>> {
 /// Keeps a buffer that is likely to be taken again, or frees it.
 ///
 /// # Safety
-/// The buffer was allocated with this layout, which is of [`KEPT`] bytes or more, all of them were written or zeroed, and
-/// nothing refers to it.
+/// The buffer has the [`capacity`] of this layout, which is of [`KEPT`] bytes or more; those of the layout were all written or
+/// zeroed, and nothing refers to it.
 pub unsafe fn give(data: NonNull<u8>, layout: Layout) {
     let mut freed = Freed::default();
     pool().get_or_insert_default().give(data.as_ptr() as usize, layout, &mut freed);
@@ -225,29 +247,34 @@ pub fn stats() -> Stats {
     Stats { buffers, bytes, limit: MOST }
 }
 
-/// The size of a huge page.
-#[cfg(target_os = "linux")]
-const HUGE: usize = 2 << 20;
-
-/// Tells the system that the pages inside a fresh buffer should be huge, and has it map those at the ends, which cannot be:
-/// one call costs a third of a fault for each page. It need not listen. A buffer begins anywhere, because it is freed as a
-/// vector of its elements, so there are up to 4 MiB at the ends.
+/// Tells the system that the pages of a fresh buffer should be huge, and has it map those at the ends that cannot be: one
+/// call costs a third of a fault for each page. It need not listen.
 fn prepare_pages(data: NonNull<u8>, size: usize) {
     #[cfg(target_os = "linux")]
     {
         const PAGE: usize = 4096;
+        /// From Linux 6.1 on; not every C library names it.
+        const MADV_COLLAPSE: libc::c_int = 25;
+        let at = data.as_ptr() as usize;
         let advise = |from: usize, to: usize, advice| {
-            if from < to {
-                // SAFETY: these pages lie inside the buffer; the advice changes how they are backed, not what they hold.
-                unsafe { libc::madvise(data.as_ptr().wrapping_add(from).cast(), to - from, advice) };
-            }
+            let start = data.as_ptr().wrapping_add(from.wrapping_sub(at));
+            // SAFETY: these pages are the allocator's, and have some of the buffer or of its header in them; the advice
+            // changes how they are backed, not what they hold.
+            from < to && unsafe { libc::madvise(start.cast(), to - from, advice) } == 0
         };
-        let offset = |align| data.as_ptr().align_offset(align);
-        let (first, last) = (offset(PAGE), (data.as_ptr() as usize + size) / PAGE * PAGE);
-        let last = last.saturating_sub(data.as_ptr() as usize);
-        let inner = offset(HUGE).min(last);
-        let outer = inner + (last - inner) / HUGE * HUGE;
+        let (first, last) = (at / PAGE * PAGE, at.saturating_add(size).next_multiple_of(PAGE));
+        let end = at.saturating_add(capacity(size)).next_multiple_of(PAGE);
+        let inner = first.next_multiple_of(HUGE).min(last);
+        // The last page is huge as well if at least half of it is used.
+        let outer = match last.next_multiple_of(HUGE) {
+            next if next <= end && last % HUGE >= HUGE / 2 => next,
+            _ => (last / HUGE * HUGE).max(inner),
+        };
         advise(inner, outer, libc::MADV_HUGEPAGE);
+        // The allocator wrote its header before it was told, so that a small page lies where the first huge one should.
+        if inner == first && inner < outer && !advise(inner, inner + HUGE, MADV_COLLAPSE) {
+            advise(inner, inner + HUGE, libc::MADV_POPULATE_WRITE);
+        }
         advise(first, inner, libc::MADV_POPULATE_WRITE);
         advise(outer, last, libc::MADV_POPULATE_WRITE);
     }
