@@ -8,6 +8,7 @@
 //! rows are added one after the other, `k` before `f`, without fusion. A complex convolution is a real one of twice the features, real
 //! parts before imaginary ones, and twice the outputs.
 
+mod groups;
 mod layout;
 mod lines;
 mod outside;
@@ -553,6 +554,37 @@ mod tests {
     fn every_level_and_number_of_threads_has_the_bits_of_products() {
         bits_are_those_of_products!(f32);
         bits_are_those_of_products!(f64);
+    }
+
+    /// A lane for each group: parts of vectors, tiles of windows, rows of several features, blocks and runs of blocks.
+    #[test]
+    fn groups_side_by_side_have_the_bits_of_products() {
+        fn check<T: Convolve>(number: impl Fn(&mut Random) -> T, fused: fn(T, T, T) -> T) {
+            let mut random = Random(8);
+            let axis = |len, window, count, steps: [i64; 3], low| {
+                let [stride, dilation, x_dilation] = steps;
+                Axis { len, window, count, stride, dilation, x_dilation, low }
+            };
+            for (groups, batch, features, outputs, axes) in [
+                // The gradient of a depthwise kernel, and of one with strides.
+                (19, 1, 5, 1, vec![axis(14, 14, 3, [1, 1, 1], 1), axis(14, 14, 3, [1, 1, 1], 1)]),
+                (8, 1, 3, 2, vec![axis(28, 14, 5, [1, 2, 1], 2), axis(28, 14, 5, [1, 2, 1], 2)]),
+                (33, 2, 1, 3, vec![axis(300, 290, 10, [1, 1, 1], 0)]),
+                (16, 3, 130, 1, vec![axis(40, 35, 7, [-1, 1, 1], 2)]),
+                (9, 1, 90, 1, vec![axis(100, 101, 2, [1, -1, 1], -100), axis(3, 1, 1, [1, 1, 2], -2)]),
+            ] {
+                let c = Channels { groups, batch, features, outputs, batch_first: groups % 2 == 1 };
+                let volume = |f: fn(&Axis) -> usize| axes.iter().map(f).product::<usize>();
+                let mut draw = |n: usize| (0..n).map(|_| number(&mut random)).collect::<Vec<_>>();
+                let x = draw(groups * batch * features * volume(|a| a.len));
+                let w = draw(groups * outputs * features * volume(|a| a.window));
+                let sums = factors(&x, &w, c, &axes);
+                let expected: Vec<T> = sums.iter().map(|terms| outside::ordered(terms, fused)).collect();
+                has_bits(&expected, &x, &w, c, &axes);
+            }
+        }
+        check(|r| r.float() as f32, f32::mul_add);
+        check(|r| r.float(), f64::mul_add);
     }
 
     /// Large enough for bands, for threads and for several blocks of rows.

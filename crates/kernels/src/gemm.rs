@@ -35,7 +35,7 @@ use crate::view::{View, volume};
 pub(crate) use blocks::{DEPTH, Onto, RUN, Strided, panels};
 pub use compensated::{gemm_compensated, gemm_leave_out_zeros};
 use half::{bf16, f16};
-pub(crate) use indirect::{Indirect, PLACES};
+pub(crate) use indirect::{APIECE, Apiece, Indirect, PLACES};
 pub(crate) use micro::{Kernels, Real};
 use num_complex::Complex;
 use pack::{Half, Source, widen};

@@ -9,6 +9,7 @@ use crate::element::Number;
 use crate::gemm::{DEPTH, RUN};
 use crate::memory::{Fallible, collected, with_capacity};
 use crate::parallel;
+use crate::simd::widest;
 use crate::sliding::{Axis, components};
 
 /// The sum of products in the order of [`gemm`](mod@crate::gemm): chains of fused multiply-adds over blocks of steps,
@@ -23,6 +24,16 @@ pub(super) fn ordered<T: Number>(terms: &[Option<(T, T)>], fused: fn(T, T, T) ->
     terms.chunks(DEPTH).map(chain).reduce(T::plus).unwrap_or(T::ZERO)
 }
 
+/// Whether all are finite.
+fn all_finite<T: Number>(w: &[T]) -> bool {
+    // No branch inside a block, so that it is vectors.
+    const BLOCK: usize = 256;
+    widest(
+        #[inline(always)]
+        || w.chunks(BLOCK).all(|w| w.iter().fold(true, |all, w| all & (w.times(T::ZERO) == T::ZERO))),
+    )
+}
+
 /// Computes the elements of `y` again whose windows have a product of a weight that is not finite and no element: by `sum`,
 /// which is given the factors of the rows `(f, k)` in order, and `None` for those outside.
 pub(super) fn leave_out<T: Number>(
@@ -34,7 +45,7 @@ pub(super) fn leave_out<T: Number>(
     sum: impl Fn(&[Option<(T, T)>]) -> T + Sync,
 ) -> Fallible {
     let finite = |w: &T| w.times(T::ZERO) == T::ZERO;
-    if w.iter().all(finite) {
+    if all_finite(w) {
         return Ok(());
     }
     let mut runs = with_capacity(axes.len())?;

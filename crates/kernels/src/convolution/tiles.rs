@@ -9,7 +9,7 @@
 //! would take as long as the product: they are copied to columns.
 
 use super::layout::{Layout, copy};
-use super::{Channels, Planes};
+use super::{Channels, Planes, groups};
 use crate::gemm::{DEPTH, Gemm, Indirect, Kernels, Lines, PLACES, RUN, Real, gemm, pack, panels, transfer};
 use crate::memory::{Fallible, collected, filled, push, reserve, with_capacity, with_room};
 use crate::parallel::{Shared, attempt, parallel};
@@ -75,6 +75,35 @@ impl Rows {
     }
 }
 
+/// The sums of so many rows by runs of [`RUN`], in the order of [`gemm`](mod@crate::gemm).
+#[derive(Clone, Copy)]
+pub(super) struct Runs(pub usize);
+
+impl Runs {
+    /// Sums of runs that there may be at a time: those of 1, 2, 4, .. runs that are not added yet, and the next one.
+    pub(super) fn levels(self) -> usize {
+        1 + self.0.div_ceil(RUN).ilog2() as usize
+    }
+
+    /// Which of the sums the rows from `p` on are added to.
+    pub(super) fn level(p: usize) -> usize {
+        (p / RUN).count_ones() as usize
+    }
+
+    /// Calls `add(i)`, which adds the sums `i + 1` to the sums `i`, wherever the rows before `p` end a run: as often as
+    /// their order says.
+    pub(super) fn merged(self, p: usize, mut add: impl FnMut(usize)) {
+        let (last, run) = (p == self.0, (p - 1) / RUN);
+        let top = run.count_ones() as usize;
+        let merges = match last {
+            true => top,
+            false if p.is_multiple_of(RUN) => (run + 1).trailing_zeros() as usize,
+            false => 0,
+        };
+        (0..merges).for_each(|k| add(top - 1 - k));
+    }
+}
+
 struct Plan<'a, T: Real> {
     level: Level,
     kernels: &'static Kernels<T>,
@@ -109,7 +138,10 @@ pub(super) fn products<T: Real + Gemm>(
     let volume = |f: fn(&Axis) -> usize| axes.iter().map(f).product::<usize>();
     let (count, rows) = (volume(|a| a.count), c.features * volume(|a| a.window));
     if c.batch * count < ENOUGH {
-        return by_columns(y, x, w, c, axes);
+        return match groups::pay::<T>(level, &c) {
+            true => groups::products(level, y, x, w, c, axes),
+            false => by_columns(y, x, w, c, axes),
+        };
     }
     let nanos = (c.groups * c.batch * c.outputs).saturating_mul(rows).saturating_mul(count) as u64 / 40;
     let bands = bands(axes, &c, count, (nanos / WORTH) as usize)?;
@@ -202,7 +234,7 @@ fn by_columns<T: Real + Gemm>(y: &mut [T], x: Planes<T>, w: &[T], c: Channels, a
 ///
 /// # Safety
 /// Both are valid for `n` elements, and do not overlap.
-unsafe fn add<T: Real>(to: *mut T, from: *const T, n: usize) {
+pub(super) unsafe fn add<T: Real>(to: *mut T, from: *const T, n: usize) {
     // SAFETY: the caller's promise.
     let (to, from) = unsafe { (std::slice::from_raw_parts_mut(to, n), std::slice::from_raw_parts(from, n)) };
     to.iter_mut().zip(from).for_each(|(to, &x)| *to = to.plus(x));
@@ -243,6 +275,11 @@ fn bands(axes: &[Axis], c: &Channels, count: usize, worth: usize) -> Fallible<Ve
 }
 
 impl<T: Real> Plan<'_, T> {
+    /// All rows, whether they are computed or not.
+    fn runs(&self) -> Runs {
+        Runs(self.c.features * self.of.window)
+    }
+
     /// Places of all outputs.
     fn outputs(&self) -> usize {
         self.parts.last().map_or(0, |(first, width)| first + width)
@@ -278,8 +315,8 @@ impl<T: Real> Plan<'_, T> {
         let of_x = (images.len() * features * size + self.kernels.lanes).next_multiple_of(64);
         // Sums of runs that wait for others: beside the result where lanes are windows, else the result is made of them.
         let of_sums = match self.beside {
-            true => (self.levels() - 1) * images.len() * outputs * band.count,
-            false => self.levels() * images.len() * band.count * self.outputs(),
+            true => (self.runs().levels() - 1) * images.len() * outputs * band.count,
+            false => self.runs().levels() * images.len() * band.count * self.outputs(),
         };
         with_room((of_x + of_sums) * size_of::<T>(), |room| {
             let room = room.cast::<T>();
@@ -303,41 +340,13 @@ impl<T: Real> Plan<'_, T> {
     fn blocks(&self, layout: &Layout, mut f: impl FnMut(Range<usize>, usize, &[usize])) {
         let mut steps = [0; DEPTH];
         let mut all = (0..self.c.features).flat_map(|f| layout.window.iter().map(move |k| f * layout.size + k));
-        let rows = self.all_rows();
+        let rows = self.runs().0;
         for p in (0..rows).step_by(DEPTH) {
             let end = rows.min(p + DEPTH);
             let (first, depth) = (self.of.before(p), self.of.before(end) - self.of.before(p));
             steps.iter_mut().zip(all.by_ref().take(depth)).for_each(|(to, step)| *to = step);
             f(p..end, first, &steps[..depth]);
         }
-    }
-
-    /// The number of all rows, whether they are computed or not.
-    fn all_rows(&self) -> usize {
-        self.c.features * self.of.window
-    }
-
-    /// Sums of runs that there may be at a time: those of 1, 2, 4, .. runs that are not added yet, and the next one.
-    fn levels(&self) -> usize {
-        1 + self.all_rows().div_ceil(RUN).ilog2() as usize
-    }
-
-    /// Which of the sums the steps from `p` on are added to.
-    fn level(p: usize) -> usize {
-        (p / RUN).count_ones() as usize
-    }
-
-    /// Calls `add(i)`, which adds the sums `i + 1` to the sums `i`, wherever the steps before `p` end a run: as often as the
-    /// order of [`gemm`](mod@crate::gemm) says.
-    fn merged(&self, p: usize, mut add: impl FnMut(usize)) {
-        let (last, run) = (p == self.all_rows(), (p - 1) / RUN);
-        let top = run.count_ones() as usize;
-        let merges = match last {
-            true => top,
-            false if p.is_multiple_of(RUN) => (run + 1).trailing_zeros() as usize,
-            false => 0,
-        };
-        (0..merges).for_each(|k| add(top - 1 - k));
     }
 
     /// Lanes are windows.
@@ -374,7 +383,7 @@ impl<T: Real> Plan<'_, T> {
         }
         let panels = collected(panels(vectors.len()))?;
         self.blocks(&band.layout, |Range { start: p, end }, first_row, steps| {
-            let (to, row, image) = place(Self::level(p));
+            let (to, row, image) = place(Runs::level(p));
             for panels in panels.chunks(PANELS) {
                 for &(first, width) in &self.parts {
                     let mut t = self.tile(steps, x, p % RUN > 0);
@@ -392,7 +401,7 @@ impl<T: Real> Plan<'_, T> {
                     }
                 }
             }
-            self.merged(end, |level| {
+            self.runs().merged(end, |level| {
                 let ((to, row, image), (from, of_row, of_image)) = (place(level), place(level + 1));
                 for (b, o) in (0..images * outputs).map(|i| (i / outputs, i % outputs)) {
                     let to = to.wrapping_add(b * image + o * row);
@@ -427,7 +436,7 @@ impl<T: Real> Plan<'_, T> {
         let row = self.outputs();
         let size_of_level = windows.len() * row;
         self.blocks(&band.layout, |Range { start: p, end }, first_row, steps| {
-            let sums = sums.wrapping_add(Self::level(p) * size_of_level);
+            let sums = sums.wrapping_add(Runs::level(p) * size_of_level);
             for &(first, width) in &self.parts {
                 let mut t = self.tile(steps, x, p % RUN > 0);
                 t.w = packed.wrapping_add(first * self.rows + first_row * width);
@@ -443,7 +452,7 @@ impl<T: Real> Plan<'_, T> {
                     unsafe { self.kernels.below[width / lanes - 1][half](&t) };
                 }
             }
-            self.merged(end, |level| {
+            self.runs().merged(end, |level| {
                 let at = |level: usize| all.wrapping_add(level * size_of_level);
                 // SAFETY: the sums of two levels, which are apart.
                 unsafe { add(at(level), at(level + 1), size_of_level) };

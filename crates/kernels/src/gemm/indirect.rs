@@ -119,6 +119,53 @@ pub(super) unsafe fn below<L: Lanes, const R: usize, const V: usize>(t: &Indirec
     }
 }
 
+/// Most windows of [`apiece`].
+pub(crate) const APIECE: usize = 9;
+
+/// What [`apiece`] works on.
+pub(crate) struct Apiece<T> {
+    /// Steps of `k`, at least one.
+    pub depth: usize,
+    /// Where each of them begins in `x`, in vectors.
+    pub steps: *const usize,
+    /// A vector for each step.
+    pub w: *const T,
+    pub x: *const T,
+    /// Windows from there on, in elements.
+    pub at: [usize; APIECE],
+    /// A vector for each window, one after another.
+    pub sums: *mut T,
+    /// To go on with the chains that are there.
+    pub add: bool,
+}
+
+/// `sums[r] = fma(w[d-1], x[steps[d-1] + at[r]], .. fma(w[0], x[steps[0] + at[r]], 0 or sums[r]))`, lane by lane: each lane has
+/// operands of its own.
+///
+/// # Safety
+/// The level is there; `x` is valid for reading a vector at every step and window, `w` for every step, and `sums` for
+/// reading and writing a vector for each of `R` windows.
+#[inline(always)]
+pub(super) unsafe fn apiece<L: Lanes, const R: usize>(t: &Apiece<L::E>) {
+    let mut acc = [L::zero(); R];
+    // SAFETY: as stated.
+    unsafe {
+        if t.add {
+            acc.iter_mut().enumerate().for_each(|(r, acc)| *acc = L::load(t.sums.add(r * L::N)));
+        }
+        for s in 0..t.depth {
+            let x = t.x.add(*t.steps.add(s) * L::N);
+            let w = L::load(t.w.add(s * L::N));
+            for (acc, &at) in acc.iter_mut().zip(&t.at) {
+                *acc = w.fma(L::load(x.add(at)), *acc);
+            }
+        }
+        for (r, acc) in acc.into_iter().enumerate() {
+            acc.store(t.sums.add(r * L::N));
+        }
+    }
+}
+
 /// A copy, element by element: rows that are found by number would keep `acc` itself in memory where it is summed.
 #[inline(always)]
 fn apart<L: Lanes, const R: usize, const V: usize>(acc: &[[L; V]; R]) -> [[L; V]; R] {

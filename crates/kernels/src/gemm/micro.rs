@@ -8,7 +8,7 @@
 //! together at the end, `(Σ re re - Σ im im, Σ re im + Σ im re)`.
 
 use super::batch::Together;
-use super::indirect::Table;
+use super::indirect::{APIECE, Apiece, Table};
 use super::lanes::{Lanes, Turn};
 use super::vector::Times;
 use crate::element::Number;
@@ -66,6 +66,8 @@ pub(crate) struct Kernels<T: 'static> {
     /// Of a table of places, by vectors, then half and all rows: lanes are of the operand with the table, or of the other.
     pub beside: [[Table<T>; 2]; VECTORS],
     pub below: [[Table<T>; 2]; VECTORS],
+    /// A lane for each group, by windows.
+    pub apiece: [unsafe fn(&Apiece<T>); APIECE],
     /// One row times a matrix with adjacent rows, of real and of complex numbers.
     pub(super) down: [Times<T>; 2],
     /// The same with adjacent columns.
@@ -245,7 +247,7 @@ macro_rules! level {
     ($name:ident $(, $feature:literal)?; $full:literal: $($r:literal)*; half $half:literal, pairs $($pair:literal)*) => {
         mod $name {
             use super::super::batch::{self, Batch};
-            use super::super::indirect::{self, Indirect};
+            use super::super::indirect::{self, Apiece, Indirect};
             use super::super::vector::{self, Row};
             use super::{Kernels, Lanes, Micro, Tile, Turn};
 
@@ -278,6 +280,11 @@ macro_rules! level {
             unsafe fn below<L: Lanes, const R: usize, const V: usize>(t: &Indirect<L::E>) {
                 // SAFETY: as stated.
                 unsafe { indirect::below::<L, R, V>(t) }
+            }
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn apiece<L: Lanes, const R: usize>(t: &Apiece<L::E>) {
+                // SAFETY: the caller's promise.
+                unsafe { indirect::apiece::<L, R>(t) }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn together<L: Lanes>(t: &Batch<L::E>) {
@@ -341,6 +348,10 @@ macro_rules! level {
                         [below::<L, $half, 1>, below::<L, $full, 1>],
                         [below::<L, $half, 2>, below::<L, $full, 2>],
                         [below::<L, $half, 3>, below::<L, $full, 3>],
+                    ],
+                    apiece: [
+                        apiece::<L, 1>, apiece::<L, 2>, apiece::<L, 3>, apiece::<L, 4>, apiece::<L, 5>, apiece::<L, 6>,
+                        apiece::<L, 7>, apiece::<L, 8>, apiece::<L, 9>,
                     ],
                     down: [down::<L, 1>, down::<L, 2>],
                     across: [across::<H, S, 1>, across::<H, PAIRS, 2>],
