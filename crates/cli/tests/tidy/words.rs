@@ -1,0 +1,153 @@
+//! Words and names: `words.txt` beside this file says which are not used, and what is written instead.
+
+use crate::source::{Kind, Source, paragraphs};
+use crate::{assert_none, pages, sources};
+use regex_lite::Regex;
+use std::collections::BTreeMap;
+
+/// A rule of `words.txt`.
+struct Rule {
+    scope: &'static str,
+    pattern: Regex,
+    instead: &'static str,
+    folders: Vec<&'static str>,
+}
+
+/// Hits that are the field's own use of a word: file, a part of the text.
+const PERMITTED: &[(&str, &str)] = &[];
+
+/// Folders that were not read through by these rules yet. The list may only shrink.
+const UNREAD: &[&str] = &[
+    "benches/",
+    "crates/cli/",
+    "crates/core/",
+    "crates/cotangent/",
+    "crates/cpu/",
+    "crates/derive/",
+    "crates/einsum/",
+    "crates/kernels/",
+    "crates/stablehlo/",
+    "docs/",
+    "examples/",
+    "fuzz/",
+    "tests/",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "README.md",
+];
+
+/// Crates in which names that files share are not unique yet. The list may only shrink.
+const AMBIGUOUS: &[&str] = &["core", "cotangent", "cpu", "kernels", "stablehlo"];
+
+fn is_read(file: &str) -> bool {
+    !UNREAD.iter().any(|f| file.starts_with(f))
+}
+
+fn rules() -> Vec<Rule> {
+    let lines = include_str!("words.txt").lines().filter(|l| !l.is_empty() && !l.starts_with('#'));
+    let rule = |line: &'static str| {
+        let parts: Vec<&str> = line.split('\t').collect();
+        let [scope, pattern, instead, folders @ ..] = parts.as_slice() else { panic!("three columns: {line}") };
+        let folders = folders.iter().flat_map(|f| f.split(',')).collect();
+        Rule { scope, pattern: Regex::new(pattern).expect("a regular expression"), instead, folders }
+    };
+    lines.map(rule).collect()
+}
+
+/// Lines of a file that a rule forbids.
+fn hits(rules: &[Rule], file: &str, text: &str) -> Vec<String> {
+    let (prose, code) = match file.ends_with(".md") {
+        true => (paragraphs(text), String::new()),
+        false => {
+            let source = Source::of(text);
+            (source.prose, source.code)
+        }
+    };
+    let declared = [
+        ("type", Regex::new(r"(?m)^\s*(?:pub(?:\([^)]*\))?\s+)?(?:unsafe )?(?:struct|enum|union|trait|type)\s+(\w+)")),
+        (
+            "const",
+            Regex::new(
+                r"(?m)^\s*(?:pub(?:\([^)]*\))?\s+)?(?:const|static)\s+(\w+)\s*:\s*(?:[iu](?:8|16|32|64|size)|f32|f64)\b",
+            ),
+        ),
+    ];
+    let mut out = Vec::new();
+    for rule in rules.iter().filter(|r| r.folders.is_empty() || r.folders.iter().any(|f| file.starts_with(f))) {
+        let mut hit = |line: usize, what: &str| {
+            if !PERMITTED.iter().any(|(f, part)| file.ends_with(f) && what.contains(part)) {
+                out.push(format!("{file}:{line}: {what}: write {}", rule.instead));
+            }
+        };
+        for p in &prose {
+            let applies = match rule.scope {
+                "prose" => true,
+                "doc" => p.kind == Kind::Doc,
+                "safety" => p.kind == Kind::Comment,
+                _ => false,
+            };
+            for found in rule.pattern.find_iter(&p.text).filter(|_| applies) {
+                let around = |at: usize, by: isize| {
+                    let mut at = at.saturating_add_signed(by).min(p.text.len());
+                    while !p.text.is_char_boundary(at) {
+                        at -= 1;
+                    }
+                    at
+                };
+                hit(p.line, &format!("\"{}\"", &p.text[around(found.start(), -30)..around(found.end(), 30)]));
+            }
+        }
+        for (_, declared) in declared.iter().filter(|(scope, _)| *scope == rule.scope) {
+            for found in declared.as_ref().expect("a regular expression").captures_iter(&code) {
+                let name = found.get(1).expect("a name");
+                if rule.pattern.is_match(name.as_str()) {
+                    let line = code[..name.start()].matches('\n').count() + 1;
+                    hit(line, &format!("`{}`", name.as_str()));
+                }
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn words_are_the_fields() {
+    let rules = rules();
+    let files = sources().into_iter().chain(pages());
+    let bad =
+        files.filter(|(f, _)| !f.contains("tests/tidy/") && is_read(f)).flat_map(|(f, text)| hits(&rules, &f, &text));
+    assert_none("words that a reader who never saw this repository stumbles over (words.txt)", bad.collect());
+}
+
+#[test]
+fn the_rules_for_words_see_what_they_forbid() {
+    let text = "/// What is\n/// left.\nstruct Row;\n// SAFETY: as stated.\nconst FEW: usize = 2; // so\n// many\nfn f() { g(\"by turns\") }\n";
+    let found = hits(&rules(), "crates/kernels/src/x.rs", text);
+    assert_eq!(found.len(), 6, "{found:#?}");
+    assert!(hits(&rules(), "README.md", "```\nat once\n```\n").is_empty());
+    assert_eq!(hits(&rules(), "README.md", "All at\nonce.\n").len(), 1);
+}
+
+/// What other files of a crate see has a name of its own: two types, or two constants, that several files use are not
+/// called the same.
+#[test]
+fn names_that_files_share_are_unique() {
+    let item =
+        Regex::new(r"(?m)^pub(?:\([^)]*\))?\s+(?:unsafe )?(?:struct|enum|union|trait|type|const|static)\s+(\w+)")
+            .expect("a regular expression");
+    let mut all: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    for (file, text) in sources().into_iter().filter(|(f, _)| f.starts_with("crates/") && f.contains("/src/")) {
+        let code = Source::of(&text).code;
+        let code = code.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default().to_owned();
+        for found in item.captures_iter(&code).filter(|f| &f[1] != "_") {
+            let name = file.split('/').nth(1).unwrap_or_default().to_owned();
+            all.entry((name, found[1].to_owned())).or_default().push(file.clone());
+        }
+    }
+    let twice = all.into_iter().filter(|((name, _), files)| files.len() > 1 && !AMBIGUOUS.contains(&name.as_str()));
+    assert_none(
+        "names declared twice",
+        twice.map(|((_, name), files)| format!("{name}: {}", files.join(", "))).collect(),
+    );
+}
