@@ -10,31 +10,18 @@
 //!
 //! The body of a loop may have larger values. There instructions are groups ([`fuse`](crate::fuse)): few passes over memory.
 
+mod layout;
+
 use crate::element::limit;
-use crate::elementwise::{Lowering, Typed, is_elementwise};
-use crate::fuse::{Group, Node, plan};
-use crate::fused;
-use crate::kernel::Sizes;
-use crate::tensor::{Extents, Fresh, Tensor, row_major};
-use cotangent_core::graph::Eqn;
-use cotangent_core::ops::{DotGeneral, Op, Reduce, Reduction};
-use cotangent_core::{DType, Env, Function, Result, Type, Val};
+use crate::tensor::{Extents, Fresh, Tensor};
+use cotangent_core::{DType, Result, Type};
 use cotangent_kernels::Fallible;
 use cotangent_kernels::gemm::{Gemm, gemm, gemm_leave_out_zeros};
-use cotangent_kernels::tile::fold::{Fold, PIECE, Reduced};
+use cotangent_kernels::tile::fold::{Fold, Reduced};
 use cotangent_kernels::tile::{Body, Laid, Line, Run, kernels};
 use cotangent_kernels::view::View;
 use smallvec::SmallVec;
 use std::sync::{Mutex, TryLockError};
-
-/// No value has more bytes.
-const VALUE: usize = 4096;
-/// Nor one in the body of a loop.
-const LARGE: usize = 64 << 10;
-/// Nor all places together, in units of the largest value.
-const MEMORY: usize = 64;
-/// Nor are there more equations.
-const EQUATIONS: usize = 4096;
 
 /// A place: an index into the table of pointers, which holds inputs, then outputs, then places in memory.
 type Place = usize;
@@ -134,273 +121,6 @@ pub(crate) struct Memory {
 // SAFETY: the pointers lead into `lines`, or were given for one run and are not used after it.
 unsafe impl Send for Memory {}
 
-/// Row-major positions of the elements of a strided view.
-fn positions(shape: &[usize], strides: &[isize]) -> Box<[u32]> {
-    let mut at = vec![0u32];
-    for (&n, &step) in shape.iter().zip(strides) {
-        at = at.iter().flat_map(|&a| (0..n as u32).map(move |i| a + i * step as u32)).collect();
-    }
-    at.into()
-}
-
-/// A program that is being laid out.
-struct Plan<'f> {
-    f: &'f Function,
-    /// No value has more bytes.
-    most: usize,
-    place: Vec<Option<Place>>,
-    /// The position of each result that is written where it goes.
-    result: Vec<Option<usize>>,
-    /// Inputs that are the same in each step of a loop.
-    consts: usize,
-    once: Vec<Instruction>,
-    code: Vec<Instruction>,
-    image: Vec<u8>,
-    offsets: Vec<usize>,
-}
-
-impl Plan<'_> {
-    fn form(&self, v: Val) -> Option<Form> {
-        Form::of(self.f.ty(v))
-    }
-
-    /// A place in memory.
-    fn room(&mut self, bytes: usize) -> Option<Place> {
-        let at = self.image.len();
-        self.image.resize(at + bytes.next_multiple_of(size_of::<Line>()), 0);
-        self.offsets.push(at);
-        (self.image.len() <= MEMORY * self.most)
-            .then_some(self.f.params().len() + self.f.results().len() + self.offsets.len() - 1)
-    }
-
-    /// Where a value is to be written.
-    fn define(&mut self, v: Val) -> Option<Place> {
-        let place = match self.result[v.index()] {
-            Some(k) => self.f.params().len() + k,
-            None => {
-                let form = self.form(v)?;
-                self.room(form.bytes())?
-            }
-        };
-        self.place[v.index()] = Some(place);
-        Some(place)
-    }
-
-    /// A value that is known now.
-    fn known(&mut self, bytes: &[u8], times: usize) -> Option<Place> {
-        let place = self.room(bytes.len() * times)?;
-        let at = *self.offsets.last()?;
-        self.image[at..at + bytes.len() * times].copy_from_slice(&bytes.repeat(times));
-        Some(place)
-    }
-
-    /// The elements of a value in another order, or repeated.
-    fn picked(&mut self, v: Val, shape: &[usize], strides: &[isize], y: Option<Place>) -> Option<Place> {
-        let at = positions(shape, strides);
-        let size = self.f.ty(v).dtype.size();
-        let y = match y {
-            Some(y) => y,
-            None => self.room(at.len() * size)?,
-        };
-        self.code.push(Instruction::Pick { at, size, y, x: self.place[v.index()]? });
-        Some(y)
-    }
-
-    /// The steps of a view of `v` that repeats it.
-    fn repeated(&self, v: Val, shape: &[usize], dims: &[usize]) -> Option<SmallVec<[isize; 4]>> {
-        let from = self.form(v)?.shape;
-        let mut strides = SmallVec::from_elem(0, shape.len());
-        for ((&n, step), &d) in from.iter().zip(row_major(&from)).zip(dims) {
-            strides[d] = if n == shape[d] { step } else { 0 };
-        }
-        Some(strides)
-    }
-
-    /// An elementwise operation on operands of one shape.
-    fn elementwise(&mut self, op: &Op, x: &[Val], y: Val) -> Option<()> {
-        let n = self.form(y)?.n;
-        if x.iter().any(|&x| self.f.ty(x).shape != self.f.ty(y).shape) {
-            return None;
-        }
-        let mut lowering = Lowering::new();
-        let typed: SmallVec<[Typed; 3]> = x.iter().map(|&x| lowering.input(self.f.ty(x).dtype)).collect();
-        let result = lowering.emit(op, &typed);
-        let (body, _) = lowering.finish(&[result.0]);
-        if n * body.widest() > VALUE {
-            return None;
-        }
-        let mut places: SmallVec<[Place; 8]> = SmallVec::new();
-        for _ in 0..body.registers() {
-            places.push(self.room(n * body.widest())?);
-        }
-        for &x in x {
-            places.push(self.place[x.index()]?);
-        }
-        for bytes in body.constants() {
-            places.push(self.known(bytes, n)?);
-        }
-        places.push(self.define(y)?);
-        self.code.extend(body.code().map(|c| Instruction::Map {
-            kernel: c.kernel,
-            n,
-            data: c.data,
-            y: places[c.y],
-            x: c.x.map(|x| places[x]),
-        }));
-        Some(())
-    }
-
-    /// A group without reductions.
-    fn group(&mut self, g: &Group) -> Option<()> {
-        let mut made = g.lower(self.f);
-        let phase = made.phases.pop().filter(|p| p.folds.is_empty() && made.phases.is_empty())?;
-        let Some(Sizes::Known(shape)) = made.shape.filter(|_| made.reduced == 0) else { return None };
-        let read = |place: &fused::Place| {
-            let fused::Place::Operand(i) = place else { return None };
-            let (v, dims) = (g.inputs[*i].0, &made.operands[*i].dims);
-            let strides = match dims {
-                Some(dims) => self.repeated(v, &shape, dims)?,
-                None => row_major(&shape).into_iter().collect(),
-            };
-            Some((self.place[v.index()]?, strides))
-        };
-        let (x, strides): (SmallVec<[Place; 4]>, Vec<SmallVec<[isize; 4]>>) =
-            phase.reads.iter().map(read).collect::<Option<Vec<_>>>()?.into_iter().unzip();
-        let laid = phase.body.laid(&shape, strides.iter().map(|s| &s[..]));
-        let results: Vec<Val> = g.results().collect();
-        let mut write = |b: &usize| self.define(results[made.results.iter().position(|r| r == b)?]);
-        let y = phase.writes.iter().map(&mut write).collect::<Option<_>>()?;
-        let n = shape.iter().product();
-        self.code.push(Instruction::Group(Box::new(Elements { body: phase.body, laid, n, x, y })));
-        Some(())
-    }
-
-    /// A product of a vector or matrix and another, over one axis of each.
-    fn product(&mut self, d: &DotGeneral, [a, b]: [Val; 2], y: Val) -> Option<()> {
-        if d.stable {
-            return None;
-        }
-        let (left, right) = (self.form(a)?, self.form(b)?);
-        let ([i], [j], true) = (&d.lhs_contract[..], &d.rhs_contract[..], d.lhs_batch.is_empty()) else { return None };
-        if left.shape.len() > 2 || right.shape.len() > 2 || !matches!(left.dtype, DType::F32 | DType::F64) {
-            return None;
-        }
-        let axis = |form: &Form, d: usize| (form.shape[d], row_major(&form.shape)[d]);
-        let other = |form: &Form, d: usize| if form.shape.len() == 2 { axis(form, 1 - d) } else { (1, 1) };
-        let ((k, step), (m, down)) = (axis(&left, *i), other(&left, *i));
-        let ((_, under), (n, right)) = (axis(&right, *j), other(&right, *j));
-        let mut x = [(self.place[a.index()]?, [down, step]), (self.place[b.index()]?, [under, right])];
-        // One row times a matrix is fastest along the matrix's rows.
-        match (m, n) {
-            (1, 2..) if under == 1 && right > 1 => x[1] = self.turned(b, [k, n], x[1])?,
-            (2.., 1) if step == 1 && down > 1 => {
-                let (place, [step, down]) = self.turned(a, [k, m], (x[0].0, [step, down]))?;
-                x[0] = (place, [down, step]);
-            }
-            _ => {}
-        }
-        let y = self.define(y)?;
-        let (dtype, strong_zero) = (left.dtype, d.strong_zero);
-        self.code.push(Instruction::Product { dtype, sizes: [m, k, n], strong_zero, y, x });
-        Some(())
-    }
-
-    /// A matrix of this shape and these steps by rows, if it is the same in every step.
-    fn turned(&mut self, v: Val, shape: [usize; 2], at: (Place, [isize; 2])) -> Option<(Place, [isize; 2])> {
-        let (bytes, rows) = (self.form(v)?.bytes(), [shape[1] as isize, 1]);
-        if at.0 >= self.consts || self.image.len() + bytes > MEMORY * self.most / 2 {
-            return Some(at);
-        }
-        let positions = positions(&shape, &at.1);
-        let known = self.once.iter().find_map(|i| match i {
-            Instruction::Pick { at: a, y, x, .. } if *x == at.0 && *a == positions => Some(*y),
-            _ => None,
-        });
-        if let Some(y) = known {
-            return Some((y, rows));
-        }
-        let y = self.room(bytes)?;
-        self.once.push(Instruction::Pick { at: positions, size: self.f.ty(v).dtype.size(), y, x: at.0 });
-        Some((y, rows))
-    }
-
-    fn reduce(&mut self, r: &Reduce, x: Val, y: Val) -> Option<()> {
-        let from = self.form(x)?;
-        let fold = match r.op {
-            Reduction::Sum if !r.stable => Fold::Sum,
-            Reduction::Max => Fold::Max,
-            Reduction::Min => Fold::Min,
-            _ => return None,
-        };
-        let (axes, _) = r.axes(&from.shape);
-        if axes.is_empty() {
-            self.place[y.index()] = self.place[x.index()];
-            return Some(());
-        }
-        if !matches!(from.dtype, DType::F32 | DType::F64) {
-            return None;
-        }
-        let rank = from.shape.len();
-        let mut place = self.place[x.index()]?;
-        if !axes.iter().copied().eq(rank - axes.len()..rank) {
-            let order = (0..rank).filter(|d| !axes.contains(d)).chain(axes.iter().copied());
-            let strides = row_major(&from.shape);
-            let (shape, strides): (Extents, SmallVec<[isize; 4]>) = order.map(|d| (from.shape[d], strides[d])).unzip();
-            place = self.picked(x, &shape, &strides, None)?;
-        }
-        let len: usize = axes.iter().map(|&a| from.shape[a]).product();
-        if len > PIECE {
-            return None;
-        }
-        let y = self.define(y)?;
-        self.code.push(Instruction::Fold { fold, dtype: from.dtype, count: from.n / len, len, y, x: place });
-        Some(())
-    }
-
-    fn single(&mut self, op: &Op, x: &[Val], y: Val) -> Option<()> {
-        match op {
-            Op::Constant(_) | Op::Iota(_) => {
-                let value: Tensor = op.eval(&[], &Env::default()).ok()?.pop()?.into();
-                let bytes = value.numel() * value.dtype().size();
-                // SAFETY: an evaluated operation is dense: so many bytes, none of them padding.
-                let bytes = unsafe { std::slice::from_raw_parts(value.first_ptr(), bytes) };
-                self.place[y.index()] = Some(self.known(bytes, 1)?);
-            }
-            Op::Reshape(_) => self.place[y.index()] = self.place[x[0].index()],
-            Op::BroadcastInDim(b) => {
-                let shape = self.form(y)?.shape;
-                let (strides, to) = (self.repeated(x[0], &shape, &b.dims)?, self.define(y)?);
-                self.picked(x[0], &shape, &strides, Some(to))?;
-            }
-            Op::Transpose(t) => {
-                let (shape, to) = (self.form(y)?.shape, self.define(y)?);
-                let strides = row_major(&self.form(x[0])?.shape);
-                let strides: SmallVec<[isize; 4]> = t.perm.iter().map(|&p| strides[p]).collect();
-                self.picked(x[0], &shape, &strides, Some(to))?;
-            }
-            Op::Reduce(r) => self.reduce(r, x[0], y)?,
-            Op::DotGeneral(d) => self.product(d, [x[0], x[1]], y)?,
-            op if !x.is_empty() && is_elementwise(op, self.f.ty(x[0]).dtype) => self.elementwise(op, x, y)?,
-            _ => return None,
-        }
-        Some(())
-    }
-}
-
-fn is_known(f: &Function, e: &Eqn) -> bool {
-    let one_of_few = matches!(
-        e.op,
-        Op::Constant(_)
-            | Op::Iota(_)
-            | Op::Reshape(_)
-            | Op::BroadcastInDim(_)
-            | Op::Transpose(_)
-            | Op::Reduce(_)
-            | Op::DotGeneral(_)
-    );
-    one_of_few || f.operands(e).first().is_some_and(|&x| is_elementwise(&e.op, f.ty(x).dtype))
-}
-
 /// The product of `m` by `k` and `k` by `n` numbers in these steps.
 ///
 /// # Safety
@@ -425,7 +145,7 @@ unsafe fn product<T: Gemm>(
     if strong_zero { gemm_leave_out_zeros(y, a, b) } else { Ok(()) }
 }
 
-/// Reductions of `count` rows of `len` elements, at least one and at most [`PIECE`].
+/// Reductions of `count` rows of `len` elements, at least one and at most [`PIECE`](cotangent_kernels::tile::fold::PIECE).
 ///
 /// # Safety
 /// `x` is valid for reading `count * len` elements, `y` for writing `count`, and they do not overlap.
@@ -438,65 +158,6 @@ unsafe fn rows<T: Reduced>(fold: Fold, y: *mut u8, x: *const u8, count: usize, l
 }
 
 impl Tiny {
-    /// The program of these steps, if every value is small and every operation one of the few.
-    /// `looped` says that it is the body of a loop, and how many inputs are the same in each step.
-    pub(crate) fn of(f: &Function, live: impl Fn(&Eqn) -> bool, looped: Option<usize>) -> Option<Tiny> {
-        let largest = f.vals().map(|v| Form::of(f.ty(v))).try_fold(0, |most, form| Some(most.max(form?.bytes())))?;
-        let most = if largest <= VALUE { VALUE } else { LARGE };
-        let fits = f.eqns().len() <= EQUATIONS && largest <= most && (looped.is_some() || most == VALUE);
-        if !fits || !f.eqns().iter().all(|e| is_known(f, e) || !live(e)) {
-            return None;
-        }
-        let mut layout = Plan {
-            f,
-            most,
-            place: vec![None; f.len()],
-            result: vec![None; f.len()],
-            consts: looped.unwrap_or(0),
-            once: Vec::new(),
-            code: Vec::new(),
-            image: Vec::new(),
-            offsets: Vec::new(),
-        };
-        for (i, p) in f.params().iter().enumerate() {
-            layout.place[p.index()] = Some(i);
-        }
-        for (k, r) in f.results().iter().enumerate() {
-            layout.result[r.index()].get_or_insert(k);
-        }
-        let single = |layout: &mut Plan<'_>, e: &Eqn| layout.single(&e.op, f.operands(e), e.results().next()?);
-        if most == VALUE {
-            f.eqns().iter().filter(|e| live(e)).try_for_each(|e| single(&mut layout, e))?;
-        } else {
-            for node in plan(f, &live, false) {
-                match node {
-                    Node::Single(i) => single(&mut layout, &f.eqns()[i])?,
-                    Node::Group(g) => layout.group(&g)?,
-                }
-            }
-        }
-        for (k, r) in f.results().iter().enumerate() {
-            let (x, y) = (layout.place[r.index()]?, f.params().len() + k);
-            if x != y {
-                let bytes = layout.form(*r)?.bytes();
-                layout.code.push(Instruction::Copy { bytes, y, x });
-            }
-        }
-        let forms = |v: &[Val]| v.iter().map(|&v| layout.form(v)).collect::<Option<Vec<_>>>();
-        let (inputs, outputs) = (forms(f.params())?, forms(f.results())?);
-        let lines = |bytes: &[u8]| {
-            let mut line = [0; 64];
-            line.copy_from_slice(bytes);
-            Line(line)
-        };
-        let image: Vec<Line> = layout.image.chunks_exact(64).map(lines).collect();
-        let given = inputs.len() + outputs.len();
-        let fixed = layout.once.iter().chain(&layout.code).all(|i| i.writes_before(given));
-        let memory = Mutex::new(Memory::new(&image, given, &layout.offsets));
-        let Plan { once, code, offsets, .. } = layout;
-        Some(Tiny { inputs, outputs, once, code, image, offsets, fixed, memory })
-    }
-
     /// Calls `f` with memory for runs: the program's own, unless another thread has it.
     pub(crate) fn with_memory<R>(&self, f: impl FnOnce(&mut Memory) -> R) -> R {
         match self.memory.try_lock() {

@@ -8,16 +8,18 @@
 //! ```
 //! The adjoints are the same steps backward. Lines of a large prime length are [`Hartley`] convolutions.
 
+mod long;
+
+pub(super) use long::LongReal;
+
 use super::butterfly::C;
 use super::factors::{primes, real_prime};
 use super::hartley::Hartley;
-use super::long::Long;
 use super::odd::{BLOCK, Few, Pairs, Rows};
 use super::plan::{Plan, pair};
 use super::roots::Roots;
 use crate::lanes::{Job, Width, dispatch};
-use crate::memory::{Fallible, with_capacity, with_room};
-use crate::simd::Level;
+use crate::memory::{Fallible, with_capacity};
 use crate::vector::{Float, V};
 
 /// A transform of one length of real lines. Panels of reals have rows of `N`, those of spectra rows of `2 N` elements.
@@ -547,107 +549,6 @@ impl<E: Float> Job<E> for Collect<E> {
                     false => C::<W>::load(self.x.add((self.n - at) * row)).conjugate(),
                 };
                 z.store(self.t.add(l * row));
-            }
-        }
-    }
-}
-
-/// The transform of one long line of `n` reals, by that of `n / 2` complex numbers, or of `n` if `n` is odd.
-pub(super) struct LongReal<E> {
-    n: usize,
-    long: Long<E>,
-    /// `w^k` for `k <= n/4`, if `n` is even.
-    turns: Vec<E>,
-}
-
-impl<E: Float> LongReal<E> {
-    pub(super) fn new(n: usize) -> Fallible<LongReal<E>> {
-        let even = n.is_multiple_of(2);
-        let (count, roots) = (if even { n / 4 + 1 } else { 0 }, Roots::new(n)?);
-        let mut turns = with_capacity(2 * count)?;
-        (0..count).try_for_each(|k| pair(&mut turns, roots.at(k)))?;
-        Ok(LongReal { n, long: Long::new(if even { n / 2 } else { n })?, turns })
-    }
-
-    /// Bytes of the tables.
-    pub(super) fn bytes(&self) -> usize {
-        self.long.bytes() + size_of::<E>() * self.turns.len()
-    }
-
-    /// The first `n / 2 + 1` points of the spectrum.
-    ///
-    /// # Safety
-    /// `x` has `n` reals, `y` as many adjacent complex numbers as there are points; they do not overlap.
-    pub(super) unsafe fn forward(&self, level: Level, x: *const E, y: *mut E) -> Fallible {
-        let (n, single) = (self.n, Width::Single(level));
-        if n.is_multiple_of(2) {
-            // SAFETY: the caller's promise; a line is a panel of one lane.
-            unsafe {
-                self.long.run(level, x, y, false)?;
-                dispatch(single, &Untangle { turns: &self.turns, h: n / 2, x: y, y, backward: false });
-            }
-            return Ok(());
-        }
-        with_room(4 * n * size_of::<E>(), |room| {
-            let (a, b) = (room.cast::<E>(), room.cast::<E>().wrapping_add(2 * n));
-            // SAFETY: the caller's promise; the room has two complex lines.
-            unsafe {
-                dispatch(single, &Expand { n, x, y: a });
-                self.long.run(level, a, b, false)?;
-                std::ptr::copy_nonoverlapping(b, y, 2 * (n / 2 + 1));
-            }
-            Ok(())
-        })?
-    }
-
-    /// The adjoint.
-    ///
-    /// # Safety
-    /// As for [`forward`](Self::forward), with `x` and `y` exchanged.
-    pub(super) unsafe fn adjoint(&self, level: Level, x: *const E, y: *mut E) -> Fallible {
-        let (n, single) = (self.n, Width::Single(level));
-        if n.is_multiple_of(2) {
-            return with_room(n * size_of::<E>(), |room| {
-                let room = room.cast::<E>();
-                // SAFETY: the caller's promise; the room has `n / 2` complex numbers. They are exchanged already.
-                unsafe {
-                    let h = n / 2;
-                    dispatch(single, &Untangle { turns: &self.turns, h, x, y: room, backward: true });
-                    self.long.run(level, room, y, false)?;
-                    dispatch(single, &Exchange { h, y });
-                }
-                Ok(())
-            })?;
-        }
-        with_room(4 * n * size_of::<E>(), |room| {
-            let (a, b) = (room.cast::<E>(), room.cast::<E>().wrapping_add(2 * n));
-            // SAFETY: the caller's promise; the room has two complex lines.
-            unsafe {
-                dispatch(single, &Mirror { n, x, y: a });
-                self.long.run(level, a, b, true)?;
-                for j in 0..n {
-                    *y.add(j) = *b.add(2 * j);
-                }
-            }
-            Ok(())
-        })?
-    }
-}
-
-/// Exchanges the members of `h` pairs of rows.
-struct Exchange<E> {
-    h: usize,
-    y: *mut E,
-}
-
-impl<E: Float> Job<E> for Exchange<E> {
-    #[inline(always)]
-    unsafe fn run<W: V<E = E>>(&self) {
-        for j in 0..self.h {
-            // SAFETY: the caller's promise.
-            unsafe {
-                let C { re, im } = C::<W>::load(self.y.add(2 * j * W::N));
-                C { re: im, im: re }.store(self.y.add(2 * j * W::N));
             }
         }
     }

@@ -1,0 +1,196 @@
+//! Recording an operation, with its derivative as a linear program, and pulling cotangents back through one.
+
+use super::saved::{Derivative, Kept, Origin, Source, Taken, Tape};
+use super::{Edge, Node, bind, given_by};
+use crate::eager::error;
+use crate::eager::exec::{Exec, Held, Helds, Inputs, Value, Values};
+use crate::eager::runtime::EagerRuntime;
+use cotangent_core::transform::{Lin, LinearProgram, Lv, Operand};
+use cotangent_core::{Arg, Code, Dim, Emit, Env, Error, Loc, Op, Result, Type, Val, bail};
+use cotangent_cpu::Tensor;
+use smallvec::SmallVec;
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// The derivative of one operation, and its results.
+pub(in crate::eager) struct Linearized {
+    pub exec_values: Helds,
+    pub env: Env,
+    pub program: LinearProgram,
+    pub results: SmallVec<[Val; 2]>,
+    pub tangents: Vec<Option<Lv>>,
+}
+
+/// Applies the rule of an operation; what it computes is recorded itself if `track`.
+pub(in crate::eager) fn linearize(
+    rt: &EagerRuntime,
+    op: &Op,
+    x: Inputs,
+    track: bool,
+    loc: Loc,
+    env: &Env,
+) -> Result<Linearized> {
+    // A rule may rely on the types of its operands.
+    let types: SmallVec<[Type; 4]> = x.iter().map(|v| v.ty().clone()).collect();
+    op.infer(&types).map_err(|e| e.at(loc))?;
+    let program = RefCell::new(LinearProgram::default());
+    let mut t: SmallVec<[Option<Lv>; 4]> = SmallVec::new();
+    for v in &x {
+        t.push(v.edge.as_ref().map(|_| program.borrow_mut().input(v.ty().clone())));
+    }
+    let vals: SmallVec<[Val; 4]> = (0..x.len()).map(Val::from_index).collect();
+    let exec = Exec::new(rt, track, x.into_iter().map(Held::new).collect(), env.clone());
+    exec.set_loc(loc);
+    let (results, tangents) = rt.session().linearize(op, &Lin::new(&exec, &program), &vals, &t)?;
+    if let Some(e) = exec.take_error() {
+        return Err(e);
+    }
+    if results.len() != op.results() || tangents.len() != op.results() {
+        bail!(
+            RuleArity,
+            "linearize rule of `{}` produced {} results and {} tangents for {} results",
+            op.name(),
+            results.len(),
+            tangents.len(),
+            op.results()
+        );
+    }
+    let (exec_values, env) = exec.into_parts();
+    let program = program.into_inner().for_any_emitter();
+    Ok(Linearized { exec_values, env, program, results, tangents })
+}
+
+/// Runs an operation, and records it.
+pub(in crate::eager) fn record(rt: &EagerRuntime, op: Op, x: Inputs, loc: Loc, env: &mut Env) -> Result<Values> {
+    let given = given_by(x.iter());
+    let mut inputs: SmallVec<[Edge; 2]> = SmallVec::new();
+    let origins: SmallVec<[Option<usize>; 4]> = x
+        .iter()
+        .map(|v| {
+            v.edge.as_ref().map(|e| {
+                inputs.push(e.clone());
+                inputs.len() - 1
+            })
+        })
+        .collect();
+    let lin = linearize(rt, &op, x, false, loc, env)?;
+    let Linearized { exec_values, env: inner, program, results, mut tangents } = lin;
+    let mut y: Values = SmallVec::new();
+    for (r, t) in results.iter().zip(&mut tangents) {
+        match exec_values.get(r.index()).and_then(|h| h.value.as_ref()) {
+            Some(v) => {
+                *t = t.filter(|_| v.tensor.dtype().has_tangent());
+                y.push(Value { given, edge: None, sides: None, ..v.clone() });
+            }
+            None => return Err(Error::new(Code::RuleArity, format!("`{}` gave no result", op.name()))),
+        }
+    }
+    if !op.binds().is_empty() {
+        let of_x = exec_values.iter().take(origins.len()).filter_map(|h| h.value.as_ref());
+        let types: SmallVec<[Type; 2]> = of_x.map(|v| v.ty().clone()).collect();
+        bind(&op, &types, y.iter().map(|v| &v.tensor), env)?;
+    }
+    if tangents.iter().all(Option::is_none) {
+        return Ok(y);
+    }
+
+    let mut wanted: SmallVec<[bool; 16]> = smallvec::smallvec![false; exec_values.len()];
+    for e in program.eqns() {
+        for o in &e.operands {
+            if let Operand::R(v) = o {
+                wanted[v.index()] = true;
+            }
+        }
+    }
+    // A value that the rule computed on the way, from operands: its tangent is not on the tape.
+    let result = |i: usize| results.iter().position(|r| r.index() == i).and_then(|k| tangents[k]);
+    let again = (origins.len()..exec_values.len()).any(|i| wanted[i] && exec_values[i].depends && result(i).is_none());
+    let operand = |k: usize| origins[k].map_or(Origin::None, Origin::Input);
+    let kept = |(at, held): (usize, &Held), source: Source, origin: Origin| {
+        let v = held.value.as_ref()?;
+        Some((Kept { at, source, ty: v.ty().clone(), given: v.given, origin }, v.tensor.clone()))
+    };
+    let (all, mut saved): (Vec<Kept>, SmallVec<[Tensor; 2]>) = exec_values
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| wanted[*i])
+        .filter_map(|(i, held)| match i < origins.len() {
+            true => kept((i, held), Source::Taken(Taken::Operand(i)), operand(i)),
+            false => {
+                let origin = result(i).map_or(Origin::None, |l| Origin::Result(l.index() as u32));
+                kept((i, held), Source::Taken(Taken::Result(i)), origin)
+            }
+        })
+        .unzip();
+    let again = again.then(|| {
+        let operands = exec_values.iter().take(origins.len()).enumerate();
+        let (again, tensors): (Vec<Kept>, Vec<Tensor>) =
+            operands.filter_map(|(i, held)| kept((i, held), Source::Taken(Taken::Operand(i)), operand(i))).unzip();
+        saved.extend(tensors);
+        again
+    });
+    let derivative =
+        Arc::new(Derivative::new(op, program, origins.iter().map(Option::is_some).collect(), all, again, false));
+    let node = Node::operation(inputs, &derivative, loc, |tape| *tape = Tape { saved, env: inner });
+    for (y, t) in y.iter_mut().zip(tangents) {
+        y.edge = t.map(|l| Edge::of(node.clone(), l.index() as u32));
+    }
+    Ok(y)
+}
+
+/// Pulls cotangents of linear values back through a linear program: `give` gets every cotangent of an input, in order.
+/// `residual` says what stands for an ordinary value.
+pub(in crate::eager) fn transpose(
+    cx: &dyn Emit,
+    program: &LinearProgram,
+    inputs: usize,
+    ct: &mut [Option<Val>],
+    env: &Env,
+    residual: &dyn Fn(Val) -> Val,
+    give: &mut dyn FnMut(Lv, Val) -> error::Result<()>,
+) -> error::Result<()> {
+    let mut args = SmallVec::<[Arg; 4]>::new();
+    let mut cts = SmallVec::<[Option<Val>; 4]>::new();
+    for e in program.eqns().iter().rev() {
+        cts.clear();
+        cts.extend(e.results().map(|r| ct[r.index()].take()));
+        if cts.iter().all(Option::is_none) {
+            continue;
+        }
+        args.clear();
+        args.extend(e.operands.iter().map(|o| match o {
+            Operand::R(v) => Arg::R(residual(*v)),
+            Operand::L(l) => Arg::L(concrete(program.ty(*l), env)),
+        }));
+        let back = cx.session().transpose(&e.op, cx, &args, &cts)?;
+        for (o, v) in e.operands.iter().zip(back) {
+            let (Operand::L(l), Some(v)) = (o, v) else { continue };
+            if l.index() >= inputs {
+                let slot = &mut ct[l.index()];
+                *slot = Some(match *slot {
+                    None => v,
+                    Some(old) => cx.emit(cx.session().sum(), &[old, v])[0],
+                });
+                continue;
+            }
+            if cx.failed() {
+                continue;
+            }
+            let (got, want) = (cx.ty(v), program.ty(*l));
+            if got.dtype != want.dtype || got.rank() != want.rank() {
+                let text = format!("transpose rule of `{}` produced {got} for {want}", e.op.name());
+                return Err(Error::new(Code::RuleType, text).into());
+            }
+            give(*l, v)?;
+        }
+    }
+    Ok(())
+}
+
+/// The extents of a symbolic type.
+pub(in crate::eager) fn concrete(ty: &Type, env: &Env) -> Type {
+    if ty.shape.iter().all(|d| d.as_const().is_some()) {
+        return ty.clone();
+    }
+    ty.with_shape(ty.shape.iter().map(|d| d.eval(env).map_or_else(|_| d.clone(), Dim::Const)).collect::<Vec<_>>())
+}

@@ -1,0 +1,206 @@
+//! What a node keeps for `backward`: the derivative of its operation, and the values that this refers to.
+
+use super::{Edge, Node, Shared, lock};
+use crate::eager::exec::{Held, Helds, Inputs, Value};
+use crate::eager::rule::Pullbacks;
+use crate::tensor::Given;
+use cotangent_core::transform::LinearProgram;
+use cotangent_core::{Env, Op, Type};
+use cotangent_cpu::Tensor;
+use smallvec::SmallVec;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard};
+
+/// What a node keeps for `backward`, until it is released.
+#[derive(Default)]
+pub(in crate::eager) struct Saved {
+    tape: Mutex<Tape>,
+    /// Nodes are asked far more often than they are taken from.
+    released: AtomicBool,
+}
+
+impl Saved {
+    /// What is kept, unless it was released. No foreign code may run while it is borrowed.
+    pub fn get(&self) -> Option<MutexGuard<'_, Tape>> {
+        let tape = lock(&self.tape);
+        (!self.released()).then_some(tape)
+    }
+
+    /// What is kept, for a pass that leaves it (`keep`) or releases it.
+    pub fn for_pass(&self, keep: bool) -> Option<Tape> {
+        let mut tape = self.get()?;
+        if keep {
+            return Some(tape.clone());
+        }
+        self.released.store(true, Ordering::Release);
+        Some(std::mem::take(&mut tape))
+    }
+
+    /// Gives back what a pass took and failed with.
+    pub fn restore(&self, tape: Tape) {
+        *lock(&self.tape) = tape;
+        self.released.store(false, Ordering::Release);
+    }
+
+    /// Lets it go.
+    pub fn release(&self, tape: &mut Tape) {
+        self.released.store(true, Ordering::Release);
+        tape.clear();
+    }
+
+    pub(super) fn released(&self) -> bool {
+        self.released.load(Ordering::Acquire)
+    }
+
+    pub(super) fn get_mut(&mut self) -> &mut Tape {
+        self.tape.get_mut().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// An empty tape that is not released.
+    pub(super) fn renew(&mut self) {
+        self.get_mut().clear();
+        *self.released.get_mut() = false;
+    }
+}
+
+/// The derivative of an operation: at any point, for a rule that is used again.
+pub(in crate::eager) struct Derivative {
+    pub op: Op,
+    pub program: LinearProgram,
+    /// Which operands are tracked.
+    pub tracked: Tracked,
+    /// How many operands are tracked: the first linear values are their tangents.
+    pub inputs: usize,
+    /// Whether derivatives at kinks are in the operation.
+    pub kinks: bool,
+    /// The values that the program's equations refer to.
+    pub kept: Vec<Kept>,
+    /// The operands, if the program refers to values that were computed from them: a derivative of the derivative
+    /// linearizes again.
+    pub again: Option<Vec<Kept>>,
+    /// Where what a tape holds comes from, in order.
+    pub saved: SmallVec<[Taken; 2]>,
+    /// Other points will follow.
+    pub reusable: bool,
+    /// Programs by the linear values that have cotangents.
+    pub pullbacks: Pullbacks,
+}
+
+/// A flag for each operand.
+pub(in crate::eager) type Tracked = SmallVec<[bool; 8]>;
+
+/// The derivative at one point.
+#[derive(Clone, Default)]
+pub(in crate::eager) struct Tape {
+    /// What is [kept](Derivative::kept), then the operands if they are; without what is fixed.
+    pub saved: SmallVec<[Tensor; 2]>,
+    pub env: Env,
+}
+
+impl Tape {
+    fn clear(&mut self) {
+        self.saved.clear();
+        self.env.clear();
+    }
+}
+
+/// A value that a derivative refers to.
+pub(in crate::eager) struct Kept {
+    /// The value's index in the equations.
+    pub at: usize,
+    pub source: Source,
+    pub ty: Type,
+    pub given: Given,
+    pub origin: Origin,
+}
+
+/// Where a kept value comes from.
+pub(in crate::eager) enum Source {
+    /// A tape holds it.
+    Taken(Taken),
+    /// An operation without operands: the same at every point.
+    Fixed(Box<(Op, Tensor)>),
+}
+
+/// Where what a tape holds comes from: an operand, or what running the operation gives at a position.
+#[derive(Clone, Copy)]
+pub(in crate::eager) enum Taken {
+    Operand(usize),
+    Result(usize),
+}
+
+/// What a kept value's own tangent is.
+#[derive(Clone, Copy)]
+pub(in crate::eager) enum Origin {
+    None,
+    /// That of an input of the node.
+    Input(usize),
+    /// A linear value of the node.
+    Result(u32),
+}
+
+impl Kept {
+    /// The value of this tensor; with its tangent if `node` is given.
+    fn value(&self, tensor: Tensor, node: Option<&Shared<Node>>) -> Value {
+        let edge = node.and_then(|node| match self.origin {
+            Origin::None => None,
+            Origin::Input(k) => Some(node.inputs[k].clone()),
+            Origin::Result(slot) => Some(Edge::of(node.clone(), slot)),
+        });
+        Value { edge, ..Value::new(tensor, self.given) }
+    }
+}
+
+impl Derivative {
+    pub fn new(
+        op: Op,
+        program: LinearProgram,
+        tracked: Tracked,
+        kept: Vec<Kept>,
+        again: Option<Vec<Kept>>,
+        reusable: bool,
+    ) -> Derivative {
+        let from = |k: &Kept| match k.source {
+            Source::Taken(from) => Some(from),
+            Source::Fixed(_) => None,
+        };
+        let saved = kept.iter().chain(again.iter().flatten()).filter_map(from).collect();
+        let inputs = tracked.iter().filter(|t| **t).count();
+        Derivative {
+            kinks: op.has_kinks(),
+            op,
+            program,
+            tracked,
+            inputs,
+            kept,
+            again,
+            saved,
+            reusable,
+            pullbacks: Pullbacks::default(),
+        }
+    }
+
+    /// The values that the equations refer to at a point, by index; with their tangents if `node` is given.
+    pub fn restored(&self, tape: &Tape, node: Option<&Shared<Node>>) -> Helds {
+        let mut all = Helds::new();
+        let mut saved = tape.saved.iter();
+        for k in &self.kept {
+            let tensor = match &k.source {
+                Source::Fixed(fixed) => &fixed.1,
+                _ => saved.next().expect("a tape holds what is kept"),
+            };
+            while all.len() <= k.at {
+                all.push(Held::default());
+            }
+            all[k.at] = Held { value: Some(k.value(tensor.clone(), node)), depends: false };
+        }
+        all
+    }
+
+    /// The operands at a point, tracked, if the derivative has to be taken again to be differentiated.
+    pub fn operands(&self, tape: &Tape, node: &Shared<Node>) -> Option<Inputs> {
+        let again = self.again.as_ref()?;
+        let saved = &tape.saved[tape.saved.len() - again.len()..];
+        Some(again.iter().zip(saved).map(|(k, t)| k.value(t.clone(), Some(node))).collect())
+    }
+}
